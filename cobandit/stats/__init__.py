@@ -1,4 +1,4 @@
-"""Regrets, scores and their intervals; methods compared replication by replication."""
+"""Regrets, scores, tests and intervals, for replays and for evaluation tables."""
 
 from cobandit.stats.contrasts import leaders as leaders
 from cobandit.stats.contrasts import paired_contrasts as paired_contrasts

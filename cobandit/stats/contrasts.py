@@ -1,6 +1,7 @@
 """Contrasts of methods, paired by replication.
 
-All methods see the same evaluations in a replication, so their results vary together.
+All methods see the same evaluations in a replication, so that their results are
+correlated.
 """
 
 from collections.abc import Iterable
@@ -21,9 +22,9 @@ from cobandit.stats.summaries import (
 
 
 def _central(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the ends of the central 95 %, NaN if no resample is finite.
+    """Return the central 95 % of resampled values, NaN if no value is finite.
 
-    No resample is interpolated, since a ratio may be infinite.
+    Quantiles are not interpolated, because a ratio may be infinite.
     """
     if not np.isfinite(values).any():
         return np.nan, np.nan
@@ -37,13 +38,13 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     Parameters
     ----------
     first, second : array_like, shape (R,)
-        Values of the replications, in the same order.
+        Values by replication, in the same order.
 
     Returns
     -------
     ratio, low, high : float
-        An end is infinite if the second mean is zero in too many resamples, and NaN if
-        both means are zero in all of them.
+        An end is infinite if the second mean is zero in too many resamples. Both ends
+        are NaN if the ratio is finite in no resample.
 
     Examples
     --------
@@ -66,8 +67,8 @@ def ratio_of_counts(
     Parameters
     ----------
     first, second, both, replays : int
-        Numbers of replays in which the first errs, the second errs and both err, and of
-        all replays.
+        Numbers of replays in which the first method errs, the second errs and both err,
+        and number of all replays.
 
     Returns
     -------
@@ -98,32 +99,32 @@ def paired_contrasts(
 ) -> pd.DataFrame:
     """Return differences and ratios of paired means, with 95 % intervals.
 
-    A difference of means gets the bootstrap percentile interval over the replications'
-    differences (`cobandit.stats.summaries.mean_interval`), a difference of proportions
-    (boolean columns) Tango's score interval for pairs.  A ratio gets the bootstrap
-    percentile interval over replications.
+    The interval of a difference of means is the bootstrap percentile interval of the
+    differences by replication (`cobandit.stats.summaries.mean_interval`). A difference
+    of proportions, from a boolean column, has Tango's score interval for pairs. The
+    interval of a ratio is the bootstrap percentile interval over replications.
 
     Parameters
     ----------
     runs : DataFrame
-        From `replay_online` or `replay_identification`, each method with one set of
-        options.
+        Results of `replay_online` or `replay_identification`, with one set of options
+        per method.
     column : str
-        Such as ``"efficiency_regret"`` or ``"f1"``.
+        Compared column, such as ``"efficiency_regret"`` or ``"f1"``.
     pairs : iterable of (str, str)
-        Values of ``over``; pairs that ``runs`` does not have are left out.
+        Pairs of values of the column ``over``. Pairs that do not occur are left out.
     by : tuple of str
         Columns that identify a cell.
     over : str
-        Column in which the two differ.
+        Column in which the compared runs differ.
 
     Returns
     -------
     DataFrame
-        Two rows per cell and pair: ``by``, ``over`` (the first), ``against`` (the
-        second), ``measure`` (``"difference"``, first minus second, or ``"ratio"``,
-        first over second), ``runs`` (replications in which both are feasible),
-        ``mean``, ``low``, ``high``.
+        Two rows per cell and pair: the columns ``by``; ``over``, the first of the pair;
+        ``against``, the second; ``measure``, ``"difference"`` (first minus second) or
+        ``"ratio"`` (first over second); ``runs``, the number of replications in which
+        both are feasible; ``mean``; ``low`` and ``high``, the interval.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def paired_contrasts(
     contrasts = []
     for cell, rows in rows_by_cell(feasible, by):
         for pair in pairs:
-            # values of the two in the replications that both have
+            # compare only the replications in which both are feasible
             first_rows, second_rows = (rows[side[rows] == name] for name in pair)
             _, first_places, second_places = np.intersect1d(
                 replication[first_rows],
@@ -191,27 +192,28 @@ def leaders(
     by: tuple[str, ...] = ("rho",),
     largest: bool = False,
 ) -> pd.DataFrame:
-    """Return the leading method per cell, and the methods that equal it statistically.
+    """Return the leading method per cell, and the methods that do not differ from it.
 
     Parameters
     ----------
     runs : DataFrame
-        From `replay_online` or `replay_identification`, each method with one set of
-        options.
+        Results of `replay_online` or `replay_identification`, with one set of options
+        per method.
     column : str
-        Such as ``"standard_regret"``, of which less is better.
+        Compared column, such as ``"standard_regret"``. Smaller is better.
     by : tuple of str
         Columns that identify a cell.
     largest : bool
-        Whether more of the column is better instead.
+        Whether larger is better instead.
 
     Returns
     -------
     DataFrame
-        One row per cell with a feasible run: ``by``; ``leader``, the method of the best
-        mean, and ``mean``; ``level``, a tuple of the methods whose paired difference
-        from the leader has zero in its interval (`paired_contrasts`); ``next``, the
-        best of the other methods, None if there is none, and ``next_mean``.
+        One row per cell with a feasible run: the columns ``by``; ``leader``, the method
+        of the best mean; ``mean``, this mean; ``level``, a tuple of the methods whose
+        difference from the leader has an interval that contains zero
+        (`paired_contrasts`); ``next``, the best of the remaining methods, or None;
+        ``next_mean``, its mean.
 
     Examples
     --------

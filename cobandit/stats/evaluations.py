@@ -1,4 +1,4 @@
-"""The rows of an evaluation table as dense blocks of arms that fit into memory."""
+"""The rows of an evaluation table, as dense blocks of arms that fit into memory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-#: Numbers in a block of arms or of weights: 128 MB.
+#: Largest number of values in a block of arms or of weights, which is 128 MB.
 BLOCK_SIZE = 2**24
 
 
 def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
-    """Cut numbers into runs of a width, which is at least one.
+    """Yield consecutive runs of an array, of a given width.
 
-    The last run may be shorter.
+    The width is at least one. The last run may be shorter.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
 
 
 class Evaluations:
-    """All rows of a table, both splits, as dense blocks of arms.
+    """All rows of a table, of both splits, as dense blocks of arms.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Evaluations:
     n_instances : int
         Number of distinct instances, I.
     values : ndarray, shape (D + 1, N)
-        The objectives in the card's order, then the cost.
+        The objectives in the order of the card, then the cost.
     instance : ndarray of int, shape (N,)
         Instance of each row.
     offsets : ndarray of int, shape (K + 1,)
@@ -53,8 +53,7 @@ class Evaluations:
     present : ndarray of int
         Instances that have a row.
     unit : ndarray of int, shape (I,)
-        Unit of each instance, which is drawn as a whole: its cluster, or the instance
-        itself.
+        Independent unit of each instance: its cluster, or the instance itself.
     n_units : int
         Number of units, G.
     is_clustered : bool
@@ -86,7 +85,7 @@ class Evaluations:
         self.n_units = int(self.unit.max()) + 1
 
     def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
-        """Return scores and costs of some arms, zero where an arm was not evaluated.
+        """Return scores and costs of arms, zero for missing evaluations.
 
         Parameters
         ----------
@@ -95,8 +94,9 @@ class Evaluations:
         Returns
         -------
         values : ndarray, shape (D + 1, k, I)
-            The objectives in the card's order, then the cost.
+            The objectives in the order of the card, then the cost.
         present : ndarray of bool, shape (k, I)
+            Mask of the evaluations.
         """
         values = np.zeros((len(self.values), len(arms), self.n_instances))
         present = np.zeros((len(arms), self.n_instances), dtype=bool)
@@ -107,7 +107,7 @@ class Evaluations:
         return values, present
 
     def gather(self, by_instance: Floats | Bools) -> Floats:
-        """Add up the instances of each unit: shape (..., I) to (..., G)."""
+        """Return sums over the instances of each unit: (..., I) -> (..., G)."""
         values = np.asarray(by_instance, dtype=float)
         if not self.is_clustered:
             return values
@@ -118,6 +118,6 @@ class Evaluations:
         return sums
 
     def blocks(self, arms: Ints) -> Iterator[Ints]:
-        """Cut arms into runs whose blocks have about `BLOCK_SIZE` numbers."""
+        """Yield runs of arms whose blocks have about `BLOCK_SIZE` values."""
         numbers_per_arm = len(self.values) * self.n_instances
         return cut_runs(arms, BLOCK_SIZE // numbers_per_arm)

@@ -1,13 +1,13 @@
-r"""Limits of means of bounded scores on a finite benchmark of which a part was drawn.
+r"""Limits of means of bounded scores on a finite benchmark, from a part of it.
 
-On a benchmark of N instances, of which n were drawn without replacement, scores that
-are all at the ends of the range have the hypergeometric distribution.  For other
-scores, p-values come from bets against the hypothesis (Waudby-Smith and Ramdas 2024),
-and limits from an urn with the n scores and the worst possible one: the other N - n
-scores are drawn from it, and each is put back with another of its kind (Polya's urn, Lo
-1988).  For scores that are all at the ends this is the hypergeometric distribution
-again, and as N grows the shares of the draws become Gaffke's weights
-(`cobandit.stats.limits`).
+Of the N instances of a benchmark, n are drawn without replacement. If all scores are at
+the ends of their range, sums have the hypergeometric distribution. For other scores,
+p-values come from bets against the hypothesis (Waudby-Smith and Ramdas 2024), and
+limits from Polya's urn (Lo 1988). The urn begins with the n scores and the worst
+possible score. The N - n missing scores are drawn from it; each drawn score is put back
+with a copy. For scores at the ends of the range, the urn leads to the hypergeometric
+distribution again. As N grows, the shares of the draws become Gaffke's weights (see
+`cobandit.stats.limits`).
 
 References
 ----------
@@ -37,10 +37,10 @@ from cobandit.stats.weighted_sums import (
     only_ends,
 )
 
-#: Largest number of missing scores that are drawn from the urn. The sum of more is
+#: Largest number of missing scores that are drawn from the urn. Sums of more scores are
 #: approximated.
 MOST_DRAWN = 100
-#: Number of times that they are drawn.
+#: Number of simulated draws of all missing scores.
 DRAWS = 4000
 
 
@@ -53,28 +53,27 @@ def finite_threshold_p_values(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Floats:
-    """Return p-values of "the mean of all N instances is below the threshold".
+    """Return p-values of the hypotheses that means of N instances are below thresholds.
 
     Parameters
     ----------
     scores : array_like, shape (k, I)
-        In [low, high], in random order: each column is equally likely to be any of the
-        N instances.
+        Scores of k samples in [low, high], in random order: each column is equally
+        likely to be any of the N instances.
     present : array_like of bool, shape (k, I)
-        Whether a sample has a score.
+        Mask of the scores of each sample.
     threshold : array_like, shape (k,) or ()
     n_instances : int
         N >= I.
     level : float
-        Level at which the p-values will be used.  Bets are sized for it; the p-values
-        are valid at every level.
+        Level for which bets are sized. The p-values are valid at every level.
     low, high : float
-        Ends of the range.
+        Ends of the range of scores.
 
     Returns
     -------
     ndarray, shape (k,)
-        0 or 1 if all N scores are present.
+        p-values, 0 or 1 if all N scores are present.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def finite_threshold_p_values(
     scores, counts, threshold = as_samples(scores, present, threshold)
     p_values = np.empty(len(scores))
 
-    # scores in [0, 1], as in the two tests below
+    # scale scores to [0, 1] for the two tests below
     scores = (scores - low) / (high - low)
     threshold = (threshold - low) / (high - low)
     n_drawn = counts.sum(axis=1)
@@ -127,12 +126,13 @@ def finite_mean_limits(
     low: float = 0.0,
     high: float = 1.0,
 ) -> tuple[Floats, Floats]:
-    """Return the interval of each mean of all N scores, from scores of a part.
+    """Return intervals of means of N scores, from a part of these scores.
 
     Parameters
     ----------
     values, counts, low, high
-        As in `cobandit.stats.limits.threshold_p_values`, drawn without replacement.
+        As in `cobandit.stats.limits.threshold_p_values`. Scores are drawn without
+        replacement.
     n_instances : array_like of int, shape (k,) or ()
         N, at least the number of scores of each sample.
     level : float
@@ -141,16 +141,17 @@ def finite_mean_limits(
     Returns
     -------
     low, high : ndarray, shape (k,)
-        Both are the mean if all N scores are present, and NaN for an empty sample.  For
-        scores that are all ``low`` or ``high`` the limits are exact: the mean is beyond
-        either with probability at most (1 - level) / 2.  For others they are quantiles
-        of draws from the urn.  If more than `MOST_DRAWN` scores are missing, gamma
-        variables of the same mean and variance take the place of their shares, and the
-        limits are half a score further out, since shares come in steps.
+        Both limits are the mean if all N scores are present, and NaN for an empty
+        sample. If all scores are ``low`` or ``high``, the limits are exact: the mean is
+        beyond either limit with probability at most (1 - level) / 2. Otherwise, they
+        are quantiles of draws from the urn. If more than `MOST_DRAWN` scores are
+        missing, the shares of the draws are approximated by gamma variables of the same
+        mean and variance. Limits are then half a score wider, as a continuity
+        correction.
 
     Examples
     --------
-    Fifty-six right answers of fifty-six, on a benchmark of 56, 60 and 600 instances:
+    56 of 56 answers are right, on benchmarks of 56, 60 and 600 instances:
 
     >>> low, high = finite_mean_limits([0.0, 1.0], [[0, 56]] * 3, [56, 60, 600])
     >>> low.round(3), high
@@ -167,7 +168,7 @@ def finite_mean_limits(
     means = (values * counts).sum(axis=1) / np.maximum(n_drawn, 1)
     ends[:, is_exact] = means[is_exact]
 
-    # the upper limit is the lower limit of the negated scores, negated
+    # the upper limit is minus the lower limit of the negated scores
     tail = (1 - level) / 2
     for sign, end in zip((1.0, -1.0), ends, strict=True):
         scores = sign * values
@@ -190,9 +191,9 @@ def _smallest_missing_sums(
     low: float,
     high: float,
 ) -> Floats:
-    """Return a lower limit of the sum of the missing scores, shape (k,).
+    """Return lower limits of the sums of the missing scores, shape (k,).
 
-    NaN for samples without scores, or without missing scores.
+    They are NaN for samples without scores or without missing scores.
     """
     n_drawn = counts.sum(axis=1)
     n_missing = total - n_drawn
@@ -221,7 +222,11 @@ def _smallest_missing_sums(
 
 
 def _fewest_hits(hits: Floats, n_drawn: Floats, total: Floats, tail: float) -> Floats:
-    """Find the fewest hits of all with a chance above ``tail`` of as many in a draw."""
+    """Return the fewest hits among all N at which ``hits`` in a draw are not too rare.
+
+    The probability of at least ``hits`` in a draw must exceed ``tail``. It is found by
+    bisection.
+    """
     left = hits - 1
     right = hits + total - n_drawn
     while (right - left > 1).any():
@@ -238,15 +243,15 @@ def _fewest_hits(hits: Floats, n_drawn: Floats, total: Floats, tail: float) -> F
 def _draw_smallest_sum(
     values: Floats, counts: Floats, n_missing: int, tail: float, low: float
 ) -> float:
-    """Draw the missing scores from the urn, and return the quantile of their sum."""
+    """Return a quantile of the sum of the missing scores, by draws from the urn."""
     urn = np.append(np.repeat(values, counts.astype(np.int64)), low)
     sums = urn[_draw_balls(len(urn), n_missing)].sum(axis=1)
     return float(np.quantile(sums, tail, method="inverted_cdf"))
 
 
-@lru_cache(maxsize=4)  # most samples of a table are of one size
+@lru_cache(maxsize=4)  # most samples of a table have the same size
 def _draw_balls(n_balls: int, n_draws: int) -> NDArray[np.int64]:
-    """Draw numbers of balls from Polya's urn, shape (DRAWS, n_draws)."""
+    """Return numbers of balls drawn from Polya's urn, shape (DRAWS, n_draws)."""
     rng = np.random.default_rng(0)
     balls = rng.integers(0, n_balls, (DRAWS, n_draws))
     for number in range(1, n_draws):
@@ -265,11 +270,11 @@ def _find_smallest_mean(
     low: float,
     high: float,
 ) -> Floats:
-    r"""Find the quantile of the mean of the missing scores, drawn from the urn.
+    r"""Return a quantile of the mean of the missing scores, approximated.
 
-    The share of one of the :math:`A = n + 1` balls among m draws has the mean 1 / A,
-    and a variance that is :math:`(A + m) / m` times the variance of Gaffke's weight: it
-    is replaced by a gamma variable whose shape is less than one.
+    The urn begins with :math:`A = n + 1` balls. The share of one of them among m draws
+    has the mean 1 / A, and a variance that is :math:`(A + m) / m` times the variance of
+    Gaffke's weight. It is approximated by a gamma variable with a shape below one.
     """
     balls = counts.sum(axis=1) + 1
     shape = (n_missing * (balls + 1) / (balls + n_missing) - 1) / balls
@@ -284,11 +289,12 @@ def _find_smallest_mean(
 def _bet(
     scores: Floats, present: Bools, threshold: Floats, n_instances: int, level: float
 ) -> Floats:
-    r"""Return p-values of "the mean is at most the threshold" from bets on the scores.
+    r"""Return p-values of the hypotheses that means are at most thresholds, from bets.
 
-    Scores are in [0, 1] and are bet on one after another.  The q-th bet is against the
-    mean of the remaining scores under the hypothesis.  The earlier scores determine the
-    stake that is best for n scores and the level, at most .9 of the capital:
+    Scores are in [0, 1], and are bet on one after another. The q-th bet is against the
+    mean of the remaining scores under the hypothesis, :math:`m_q`. The earlier scores
+    determine the stake that is best for n scores and the level. A bet can lose at most
+    .9 of the capital:
 
     .. math::
 
@@ -297,8 +303,8 @@ def _bet(
         \lambda_q = \min\Bigl\{ \frac{.9}{m_q},
             \sqrt{\frac{2 \log (1 / \alpha)}{n\, \hat\sigma^2_{q-1}}} \Bigr\}
 
-    The capital has mean at most one if the hypothesis is true, so that one over the
-    largest capital is a p-value (Ville).
+    If the hypothesis is true, the capital is a supermartingale that begins at 1, so
+    that one over the largest capital is a p-value by Ville's inequality.
     """
     n = present.sum(axis=1)
     order = np.cumsum(present, axis=1)
@@ -308,8 +314,8 @@ def _bet(
     n_remaining = np.maximum(n_instances - n_before, 1)
     remaining_mean = (n_instances * threshold[:, None] - before) / n_remaining
 
-    # the variance of the earlier scores, and of half an instance that scored one and
-    # half an instance that scored zero
+    # variance of the earlier scores, with a prior of half an instance that scored one
+    # and half an instance that scored zero
     squares = np.where(present, (scores - (0.5 + sums) / (order + 1)) ** 2, 0.0)
     variance = (0.25 + np.cumsum(squares, axis=1) - squares) / (n_before + 1)
     stake = np.sqrt(2 * log(1 / level) / (np.maximum(n, 1)[:, None] * variance))
@@ -320,6 +326,6 @@ def _bet(
     largest = np.cumsum(growth, axis=1).max(axis=1, initial=0.0)
     capital = np.exp(np.minimum(largest, 700.0))
 
-    # the remaining scores cannot be negative: a hypothesis that needs it is wrong
+    # a hypothesis that needs negative remaining scores is wrong
     is_contradicted = (sums > n_instances * (threshold[:, None] + TIE)).any(axis=1)
     return np.where(is_contradicted, 0.0, 1 / capital)

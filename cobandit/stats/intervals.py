@@ -1,7 +1,8 @@
-"""Intervals of means and of steps between them, which stay within the range of scores.
+"""Intervals of means and of paired differences, within the range of scores.
 
-Intervals about new instances are those of `mean_limits`.  Intervals about the benchmark
-are those of `finite_mean_limits`; they have no width once it is evaluated completely.
+For new instances, intervals are those of `mean_limits`. For the instances of the
+benchmark, they are those of `finite_mean_limits`, which have no width if the benchmark
+is completely evaluated.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cobandit.stats.pairwise import Paired
 
 
 def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
-    """Return the interval of each mean, one at a time.
+    """Return intervals of all means, each at the given level by itself.
 
     Parameters
     ----------
@@ -26,9 +27,9 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     Returns
     -------
     low, high : ndarray, shape (K, D)
-        The interval of the mean over an arm's own instances.  If evaluations are
-        missing, it is shifted with the adjusted mean, and cut at the means that are
-        still possible on the benchmark.
+        The interval of the mean over the instances of the arm. If evaluations are
+        missing, it is shifted by the adjustment of the mean, and restricted to the
+        means that are still possible on the benchmark.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
             shift = compared.means[arms, d] - sums / present.sum(axis=1)
             shifted = _limits(compared, scores, present, level) + shift
 
-            # the missing scores are all zero, or all one
+            # extreme means: the missing scores are all zero, or all one
             smallest = np.zeros(len(arms))
             largest = np.ones(len(arms))
             if compared.finite:
@@ -59,7 +60,7 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
 def step_interval(
     compared: Paired, lower: int, upper: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the interval of the gain of one configuration over another.
+    """Return intervals of the gain of one configuration over another, per objective.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def step_interval(
     Returns
     -------
     low, high : ndarray, shape (D,)
-        On the instances that the two share; NaN if they share none.
+        The interval on the instances that the two share; NaN if they share none.
 
     Examples
     --------
@@ -96,10 +97,10 @@ def _limits(
     level: float,
     low: float = 0.0,
 ) -> Floats:
-    """Return the limits of means of scores in [low, 1], shape (2, k).
+    """Return limits of means of scores in [low, 1], shape (2, k).
 
-    Absent scores are zero.  Each cluster counts once, with the excess of all its
-    instances over the mean.
+    Absent scores are zero. A cluster counts as one observation, the summed excess of
+    its instances over the mean.
     """
     evaluations = compared.evaluations
     n_present = present.sum(axis=1)
@@ -112,8 +113,8 @@ def _limits(
             values, counts = _count(scores, present)
         return _find_limits(values, counts, total, level, low)
 
-    # the excess is divided by the size of the largest cluster, so that it stays in the
-    # range, and the limits are widened again by as much
+    # divide the excess by the size of the largest cluster, so that it stays within the
+    # range of scores, and multiply the limits by this size again
     mean = scores.sum(axis=1) / np.maximum(n_present, 1)
     sizes = evaluations.gather(present)
     excesses = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))
@@ -122,7 +123,7 @@ def _limits(
     has_instances = sizes > 0
     units = has_instances.sum(axis=1)
 
-    # the same share of clusters is missing as of instances
+    # assume that the same share of clusters is missing as of instances
     if total is not None:
         total = np.ceil(units * total / np.maximum(n_present, 1))
     ends = _find_limits(pooled, has_instances.astype(float), total, level, low)
@@ -140,7 +141,7 @@ def _find_limits(
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:
-    """Return values and counts: two of binary scores, otherwise one per score."""
+    """Return values and counts of scores; binary scores have only two values."""
     if np.isin(scores, (0.0, 1.0)).all():  # an absent score is zero
         hits = scores.sum(axis=1)
         misses = present.sum(axis=1) - hits

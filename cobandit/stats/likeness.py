@@ -1,4 +1,4 @@
-"""Columns within whose values the scores of instances are correlated: clusters."""
+"""Test for clusters: columns within whose values scores of instances are correlated."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Smallest number of values of a column. Fewer are kinds of instances, not draws of
-#: them.
+#: Smallest number of values of a column. Columns with fewer values describe kinds of
+#: instances, not clusters.
 FEWEST_VALUES = 10
 #: Smallest mean number of instances per value.
 FEWEST_PER_VALUE = 1.5
@@ -30,47 +30,47 @@ NOTICEABLE = 0.02
 
 
 class Likeness(NamedTuple):
-    """A column within whose values instances score alike."""
+    """A column within whose values scores of instances are correlated."""
 
     column: str  #: name of the column
     n_clusters: int  #: number of its values
-    measure: str  #: the objective, or "cost", in which instances are most alike
+    measure: str  #: objective, or "cost", with the smallest effective size
     correlation: float  #: intraclass correlation, in [0, 1]
-    #: number of independent instances that determine a mean as precisely
+    #: number of independent instances that would give a mean of the same precision
     effective_size: float
-    p_value: float  #: of the hypothesis that instances are independent
+    p_value: float  #: p-value of the hypothesis that instances are independent
 
 
 def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
-    r"""Find columns within which scores or costs are correlated.
+    r"""Return the columns within whose values scores or costs are correlated.
 
-    The scores of each configuration, less their mean, are added up within the values of
-    a column.  The sum of squares of these sums, over all configurations, is compared
-    with the sums of squares of permuted instances.  The largest standardised one over
-    all columns and measures counts.  The correlation is the one of analysis of
-    variance,
+    The deviations of the scores of a configuration from their mean are summed within
+    the values of a column. The statistic is the sum of squares of these sums, over all
+    configurations. It is standardised, and compared with its distribution for permuted
+    instances, of which the largest value over all columns and measures is used
+    (Westfall and Young). The correlation is estimated by analysis of variance,
 
     .. math::
 
         \hat\rho = \frac{B - W}{B + (m - 1) W}, \qquad
         m = \frac1{G - 1} \Bigl(n - \frac{\sum_g n_g^2}n\Bigr),
 
-    with B and W the mean squares between and within the G values, added up over the
-    configurations.  A mean of n instances is then as precise as a mean of :math:`n / (1
+    with B and W the mean squares between and within the G values, summed over
+    configurations. A mean of n instances is then as precise as a mean of :math:`n / (1
     + (\sum_g n_g^2 / n - 1) \hat\rho)` independent ones.
 
     Parameters
     ----------
     table : EvaluationTable
-        Its columns that are constant within an instance (`EvaluationTable.groups`) are
-        tested; none if the table declares a cluster.
+        Table whose columns are tested, if they are constant within each instance
+        (`EvaluationTable.groups`). If the table declares a cluster, none is tested.
     seed : int
         Seed of the permutations.
 
     Returns
     -------
     list of Likeness
-        One per column, fewest independent instances first.
+        One entry per column, smallest effective size first.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
     if not columns or not measures:
         return []
 
-    # statistics of each column and measure: first of the instances as they are, then
-    # of the permuted ones
+    # statistics of each column and measure; the first row is of the original order, the
+    # others are of permuted instances
     work = len(columns) * len(measures) * table.n_arms * len(used)
     orders = draw_orders(len(used), work, seed)
     cells = [(column, measure) for column in columns for measure in measures]
@@ -126,7 +126,7 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
         if p_value > FALSE_ALARMS or correlation < NOTICEABLE:
             continue
 
-        # report each column for the measure in which its instances are most alike
+        # report each column for the measure with the smallest effective size
         earlier = reported.get(column)
         if earlier is None or effective_size < earlier.effective_size:
             reported[column] = Likeness(
@@ -141,7 +141,7 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
 
 
 def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
-    """Return the codes, shape (I,), of the columns whose values may be clusters."""
+    """Return the codes (I,) of columns whose values may be clusters."""
     columns = {}
     for name, codes in table.groups.items():
         _, numbers = np.unique(codes[used], return_inverse=True)
@@ -156,7 +156,7 @@ def _find_measures(
 ) -> dict[str, Floats]:
     """Return the deviations from the means of arms, shape (K, I), per measure.
 
-    Costs are compared by their logarithms.  A measure without deviations is left out.
+    Costs are replaced by their logarithms. Measures that do not vary are left out.
     """
     rows = table.rows
     measures = {}
@@ -171,7 +171,7 @@ def _find_measures(
 
 
 def _gather(values: Floats, codes: Ints) -> Floats:
-    """Add up the instances of each value: shape (K, I) to (K, G)."""
+    """Return sums over the instances of each value: (K, I) -> (K, G)."""
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
     return np.asarray(np.add.reduceat(values[:, order], starts, axis=1))
@@ -182,19 +182,19 @@ def _sum_squares(deviations: Floats, codes: Ints) -> float:
 
 
 def _estimate(deviations: Floats, present: Floats, codes: Ints) -> tuple[float, float]:
-    """Return the intraclass correlation and the number of independent instances."""
+    """Return the intraclass correlation and the effective number of instances."""
     sums = _gather(deviations, codes)
     sizes = _gather(present, codes)
     counts = sizes.sum(axis=1)
     groups = (sizes > 0).sum(axis=1)
 
-    # analysis of variance, added up over the configurations
+    # analysis of variance, summed over configurations
     between_squares = (sums**2 / np.maximum(sizes, 1)).sum(axis=1)
     within_squares = (deviations**2).sum(axis=1) - between_squares
     between = (between_squares / np.maximum(groups - 1, 1)).sum()
     within = (within_squares / np.maximum(counts - groups, 1)).sum()
 
-    # clusters of unequal sizes count like clusters of this one
+    # `size` is the equivalent size m of clusters of unequal sizes
     squared_size = (sizes**2).sum(axis=1) / counts
     size = np.mean((counts - squared_size) / np.maximum(groups - 1, 1))
     total = max(between + (size - 1) * within, TIE)

@@ -1,18 +1,18 @@
 r"""Limits of means of bounded scores, for any number of independent instances.
 
-Student's limits err near the ends of the range: after 40 of 40 right answers the sample
-has no variance.  Here one additional instance with the worst possible score takes part
-with a random weight (Gaffke 2005).  With independent standard exponential :math:`E_0,
-\dots, E_n` and scores in [a, b],
+Student's limits are wrong near the ends of the range. For example, after 40 right
+answers of 40, the sample has no variance. Gaffke (2005) adds one instance with the
+worst possible score, and gives all instances random weights. With independent standard
+exponential weights :math:`E_0, \dots, E_n` and scores in [a, b],
 
 .. math:: p(m) = P\Bigl( \sum_{s=1}^n E_s (x_s - m) + E_0 (a - m) \le 0 \Bigm| x \Bigr)
 
-is a p-value of "the mean is at most m": independent scores of mean at most m give
-:math:`p(m) \le \alpha` with probability at most :math:`\alpha`, for every n (Vlassis
-and Thomas 2026).  For scores that are all a or b it is Clopper and Pearson's, and as n
-grows its limits become as short as Student's.
+is a p-value of the hypothesis that the mean is at most m. If it is, :math:`p(m) \le
+\alpha` has probability at most :math:`\alpha`, for every n (Vlassis and Thomas 2026).
+If all scores are a or b, the p-value is Clopper and Pearson's. As n grows, the limits
+become as short as Student's.
 
-`cobandit.stats.finite_limits` has the same for a benchmark of finitely many instances.
+`cobandit.stats.finite_limits` has the corresponding limits for a finite benchmark.
 
 References
 ----------
@@ -49,34 +49,37 @@ def threshold_p_values(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Floats:
-    r"""Return p-values of "the mean is below the threshold", of independent scores.
+    r"""Return p-values of the hypotheses that means are below thresholds.
+
+    Scores are independent.
 
     Parameters
     ----------
     values : array_like, shape (k, m) or (m,)
-        Scores in [low, high], of k samples.
+        Scores of k samples, in [low, high].
     counts : array_like, shape (k, m)
-        Number of times that each score was drawn.
+        Number of times that each score was observed.
     threshold : array_like, shape (k,) or ()
-        In the unit of the scores.
+        Threshold of each mean, in the unit of the scores.
     low, high : float
-        Ends of the range.
+        Ends of the range of scores.
 
     Returns
     -------
     ndarray, shape (k,)
-        Small if a mean is surely at least its threshold.  Exact for scores that are all
-        ``low`` or ``high``.  For others a saddle-point approximation, which is up to a
-        few percent too large if very few scores are above the threshold, and exact to a
-        thousandth otherwise.
+        p-values, small if a mean is surely at least its threshold. They are exact if
+        all scores are ``low`` or ``high``. Otherwise, they are saddle-point
+        approximations, which are exact to a thousandth; if very few scores are above
+        the threshold, they may be a few percent too large.
 
     Notes
     -----
-    Time O(k m) for about five steps of Newton's method.
+    Time O(k m) per step of Newton's method, of which there are about five.
 
     Examples
     --------
-    Forty right answers of forty do not show 95 %; sixty do, at a level of .05.
+    At a level of .05, 40 right answers of 40 do not show a mean of 95 %, but 60 of 60
+    do.
 
     >>> threshold_p_values([1.0], [[40], [60]], 0.95).round(3)
     array([0.129, 0.046])
@@ -109,12 +112,12 @@ def mean_limits(
     low: float = 0.0,
     high: float = 1.0,
 ) -> tuple[Floats, Floats]:
-    """Return the interval of each mean, from independent scores.
+    """Return intervals of means, from independent scores.
 
-    The score of the additional instance is the lowest or the highest, each with
-    probability one half, and the ends are quantiles of the weighted mean.  For scores
-    that are all ``low`` or ``high`` this is the mid-p interval, which covers .92 to .99
-    at a level of .95 where Wilson's covers .84 to .98.
+    The ends are quantiles of the weighted mean, where the additional score is the
+    lowest or the highest possible score with probability 1/2 each. If all scores are
+    ``low`` or ``high``, this is the mid-p interval. At a level of .95, its coverage is
+    between .92 and .99; the coverage of Wilson's interval is between .84 and .98.
 
     Parameters
     ----------
@@ -126,12 +129,12 @@ def mean_limits(
     Returns
     -------
     low, high : ndarray, shape (k,)
-        On either side of the mean, hardly ever at the same distance; NaN for an empty
-        sample.
+        Limits on both sides of the mean, usually at different distances; NaN for an
+        empty sample.
 
     Examples
     --------
-    Fifty-six right answers of fifty-six, and fifty of fifty-six:
+    56 right answers of 56, and 50 right answers of 56:
 
     >>> low, high = mean_limits([0.0, 1.0], [[0, 56], [6, 50]])
     >>> low.round(3), high.round(3)
@@ -151,12 +154,12 @@ def mean_limits(
 def _find_mid_quantile(
     values: Floats, counts: Floats, tail: float, low: float, high: float
 ) -> Floats:
-    """Find the quantile if the additional score is an end of the range by chance."""
+    """Return a quantile of the mean, with a random end as the additional score."""
 
     def chance(mean: Floats) -> Floats:
         below = threshold_p_values(values, counts, mean, low, high)
 
-        # with the range reversed, above a mean is below its mirror image
+        # in the mirrored range, means above this one are below its mirror image
         mirrored = low + high - values
         above = threshold_p_values(mirrored, counts, low + high - mean, low, high)
         return np.asarray((below + 1 - above) / 2)
@@ -165,6 +168,6 @@ def _find_mid_quantile(
 
 
 def _beta(a: Floats, b: Floats, share: Floats) -> Floats:
-    """Return the chance that a beta variable is at most ``share``: 1 where a is 0."""
+    """Return the probability that a beta variable is at most ``share``; 1 if a is 0."""
     chance = scipy.special.betainc(np.maximum(a, 1), b, share)
     return np.where(a > 0, chance, 1.0)

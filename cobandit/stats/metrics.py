@@ -12,7 +12,7 @@ from cobandit.problem import Problem
 
 
 def efficiency_regret(problem: Problem, pulls: ArrayLike) -> NDArray[np.float64]:
-    r"""Return the hypervolume-efficiency regret of runs.
+    r"""Return the efficiency regret of runs.
 
     .. math:: R_B^{HV} = \sum_i \Delta_i n_i \qquad \text{(Section 3.1)}
 
@@ -25,7 +25,7 @@ def efficiency_regret(problem: Problem, pulls: ArrayLike) -> NDArray[np.float64]
     Returns
     -------
     ndarray, shape (...)
-        In hypervolume per unit of the problem's costs.
+        Regret, in hypervolume per unit of the costs of the problem.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def standard_regret(
 ) -> NDArray[np.float64]:
     r"""Return the standard regret :math:`\nu_{i^\star} B - \sum_i H_i n_i` of runs.
 
-    The optimum :math:`R_B^\star` of Section 3.1 is taken as the fluid benchmark
+    The optimum :math:`R_B^\star` of Section 3.1 is replaced by the fluid benchmark
     :math:`\nu_{i^\star} B`.
 
     Parameters
@@ -49,7 +49,7 @@ def standard_regret(
     pulls : array_like of int, shape (..., K)
         Pulls of each arm.
     budget : float
-        B in the unit of the problem's costs.
+        B, in the unit of the costs of the problem.
 
     Returns
     -------
@@ -66,9 +66,9 @@ def standard_regret(
 
 
 def moving_average(gaps: ArrayLike, window: int = 50) -> NDArray[np.float64]:
-    """Return the mean of the last ``window`` entries at each entry.
+    """Return, at each entry, the mean of the last ``window`` entries.
 
-    The paper's figures use 50 of them (Appendix A).
+    The paper's figures use a window of 50 (Appendix A).
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (...)
-        1 exactly where the sets agree.
+        Scores, 1 exactly if the sets are equal.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
 def cover(
     returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    r"""Return the largest distance of an arm from being covered by a returned one.
+    r"""Return the largest distance of an arm from being covered by a returned arm.
 
     .. math:: \max_i \min_{j \in \hat P} M(i, j)^+
 
@@ -136,14 +136,14 @@ def cover(
     returned : array_like of bool, shape (..., K)
     means : array_like, shape (K, D)
     affordable : array_like of bool, shape (K, K), optional
-        Whether the cost of j lets it cover i, at [i, j]; by default costs do not
+        Entry [i, j] is True if j can cover i by its cost. By default, costs do not
         matter.
 
     Returns
     -------
     ndarray, shape (...)
-        0 if every arm is returned or below a returned one; infinite if no returned arm
-        may cover some arm.
+        Distance, 0 if every arm is returned or below a returned arm, and infinite if
+        the costs allow no returned arm to cover some arm.
 
     Examples
     --------
@@ -173,7 +173,8 @@ def excess(
     returned : array_like of bool, shape (..., K)
     means : array_like, shape (K, D)
     affordable : array_like of bool, shape (K, K), optional
-        Whether the cost of j lets it dominate i, at [i, j].
+        Entry [i, j] is True if j can dominate i by its cost. By default, costs do not
+        matter.
 
     Returns
     -------
@@ -202,11 +203,11 @@ def beyond_tolerance(
 ) -> NDArray[np.float64]:
     r"""Return the largest violation of the promises of a race with a tolerance.
 
-    `cobandit.ParetoRace` promises that every arm is covered within :math:`\tau`, that
-    no returned arm is dominated by more than :math:`\tau` by another returned arm, and
-    by more than :math:`2 \tau` by any arm.  If it compares costs, an arm is only
-    covered by an arm whose cost is within the tolerance of costs, and only dominated by
-    an arm that costs no more.
+    `cobandit.ParetoRace` has three promises. Every arm is covered within :math:`\tau`.
+    No returned arm is dominated by more than :math:`\tau` by another returned arm. No
+    returned arm is dominated by more than :math:`2 \tau` by any arm. If costs are
+    compared, an arm can be covered only by an arm whose cost is within the tolerance of
+    costs, and dominated only by an arm that costs no more.
 
     Parameters
     ----------
@@ -222,8 +223,8 @@ def beyond_tolerance(
     Returns
     -------
     ndarray, shape (R,)
-        Excess over the most violated of the three promises, 0 if none is violated;
-        infinite if no returned arm may cover some arm at its cost.
+        Violation of the most violated promise, 0 if none is violated, and infinite if
+        the costs allow no returned arm to cover some arm.
 
     Examples
     --------

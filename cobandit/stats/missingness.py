@@ -1,4 +1,4 @@
-"""Evaluations whose absence depends on how hard or expensive the instances are."""
+"""Test whether evaluations are missing on harder or more expensive instances."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ FEWEST = 3
 
 
 class Dependence(NamedTuple):
-    """Missing evaluations that depend on the kind of instance."""
+    """Evaluations that are not missing at random."""
 
     configuration: str | None  #: None for all configurations together
     measure: str  #: the objective in which the instances differ, or "cost"
-    missing: int  #: number of evaluations that are missing
-    total: int  #: instances of the table, or evaluations of all configurations together
-    #: mean of the others where the evaluations are missing; geometric for costs
+    missing: int  #: number of missing evaluations
+    total: int  #: number of present and missing evaluations
+    #: mean of the other configurations on the instances with missing evaluations;
+    #: geometric for costs
     where_missing: float
-    where_present: float  #: mean of the others where it is evaluated
-    p_value: float  #: of the hypothesis that evaluations are missing at random
+    where_present: float  #: the same mean on the instances with evaluations
+    p_value: float  #: p-value of the hypothesis that evaluations are missing at random
 
 
 class _Case(NamedTuple):
@@ -44,22 +45,22 @@ class _Case(NamedTuple):
     configuration: str
     measure: str
     is_missing: Bools  #: shape (I,)
-    #: shape (I,), mean of the other configurations, of logarithms of costs; NaN where
-    #: no other one is evaluated
+    #: shape (I,), mean of the other configurations on each instance, of logarithms for
+    #: costs; NaN if no other configuration is evaluated on the instance
     levels: Floats
 
 
 def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     r"""Test whether evaluations are missing at random.
 
-    For each configuration with missing evaluations, the instances where it is missing
-    are compared with those where it is present, by the scores of the *other*
-    configurations, each less its mean, and by the logarithms of their costs.  The
-    statistic is a difference of means over its standard error.  Its distribution is
-    that of the same statistic with the instances permuted, the same way for all
-    configurations and measures, of which the largest counts (Westfall and Young).  The
-    sum of the statistics of each measure is tested as well: it is large where many
-    differences are small and of one sign.
+    For each configuration with missing evaluations, the instances on which it is
+    missing are compared with the instances on which it is present. They are compared by
+    the scores of the *other* configurations, each minus its mean, and by the logarithms
+    of their costs. The statistic is a difference of means over its standard error. Its
+    distribution is computed with permuted instances. A permutation applies to all
+    configurations and measures, and the largest statistic over these is used (Westfall
+    and Young). The sum of the statistics of each measure is tested as well, because it
+    is large if there are many small differences of one sign.
 
     Parameters
     ----------
@@ -70,18 +71,17 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     Returns
     -------
     list of Dependence
-        Smallest p-value first; empty if nothing is missing, or if everything may be
-        missing at random.
+        Significant results, smallest p-value first. The list is empty if nothing is
+        missing, or if everything may be missing at random.
 
     Notes
     -----
-    Time O(K I D R) for R permutations, and none for a complete table.  A table whose
-    evaluations are missing at random is reported with a probability of about
-    `FALSE_ALARMS`.
+    Time O(K I D R) for R permutations; a complete table takes no time. If evaluations
+    are missing at random, the probability of a result is about `FALSE_ALARMS`.
 
     Examples
     --------
-    One configuration was evaluated on the easier half only.
+    One configuration was evaluated on the easier half of the instances only.
 
     >>> import cobandit as cb
     >>> rng = np.random.default_rng(0)
@@ -109,7 +109,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     orders = draw_orders(n_instances, len(cases) * n_instances, seed)
     statistics = np.array([_compare(case, orders) for case in cases])
 
-    # the sum over the configurations of each measure, in standard deviations
+    # sums over configurations per measure, in standard deviations
     measures = np.array([case.measure for case in cases])
     distinct = list(dict.fromkeys(measures))
     totals = [statistics[measures == measure].sum(axis=0) for measure in distinct]
@@ -121,7 +121,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
         for case, values in zip(cases, statistics, strict=True)
     ]
     if min(result.p_value for result in results) > FALSE_ALARMS:
-        # no configuration stands out, but many small differences of one sign may
+        # no configuration is significant, but many small differences of one sign may be
         results = []
         for measure, values in zip(distinct, sums, strict=True):
             p_value = permutation_p_value(abs(values[0]), largest)
@@ -133,7 +133,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
 
 
 def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
-    """Yield the configurations with missing evaluations, once per measure."""
+    """Yield the testable configurations with missing evaluations, once per measure."""
     rows = table.rows
     arm = rows["config"].cat.codes.to_numpy()
     _, instance = np.unique(rows["instance"].cat.codes, return_inverse=True)
@@ -181,10 +181,10 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
 def _join_clusters(
     is_missing: Bools, levels: Floats, clusters: NDArray[np.int64]
 ) -> tuple[Bools, Floats]:
-    """Return missingness and level per cluster.
+    """Return masks and levels per cluster instead of per instance.
 
-    A cluster is missing if more than half of its instances are, and its level is the
-    mean of theirs.
+    A cluster counts as missing if more than half of its instances are missing. Its
+    level is the mean level of its instances.
     """
     _, place = np.unique(clusters, return_inverse=True)
     n_clusters = place.max() + 1
@@ -197,7 +197,7 @@ def _join_clusters(
 
 
 def _compare(case: _Case, orders: NDArray[np.int64]) -> Floats:
-    """Return the statistic of a case for each order of the instances, shape (R,)."""
+    """Return the statistic of a case for R orders of the instances, shape (R,)."""
     has_level = np.isfinite(case.levels)
     if not has_level.all():  # instances without a level are not permuted
         orders = np.argsort(np.argsort(orders, axis=1)[:, has_level], axis=1)
@@ -208,14 +208,14 @@ def _compare(case: _Case, orders: NDArray[np.int64]) -> Floats:
     spread = moments[:, 2].mean()
 
     def summarise(sums: Floats) -> tuple[Floats, Floats]:
-        """Return mean and squared standard error of instances with these moments."""
+        """Return the mean and its squared standard error, from sums of moments."""
         count = np.maximum(sums[:, 0], 1)
         mean = sums[:, 1] / count
         variance = np.maximum(sums[:, 2] / count - mean**2, 0.0)
         unbiased = variance * count / np.maximum(count - 1, 1)
 
-        # one additional instance that varies like all keeps few equal scores from
-        # having no variance
+        # one additional instance with the overall variance, so that a few equal scores
+        # do not have an error of zero
         return mean, (unbiased + spread / count) / count
 
     mean_missing, square_missing = summarise(moments_missing)
@@ -245,7 +245,7 @@ def _describe(case: _Case, p_value: float) -> Dependence:
 
 
 def _pool(cases: list[_Case], p_value: float) -> Dependence:
-    """Describe all missing evaluations of one measure together."""
+    """Return the result for all configurations together, for one measure."""
     parts = [_describe(case, p_value) for case in cases]
     weights = [part.missing for part in parts]
     where_missing = np.average([part.where_missing for part in parts], weights=weights)

@@ -1,8 +1,8 @@
 """Tests and intervals for counts of errors in paired replays.
 
-Two methods err ``first`` and ``second`` times in the same ``replays``.  A paired test
-sees only the replays in which exactly one of them errs, so it also depends on ``both``,
-the replays in which both do.
+Two methods err ``first`` and ``second`` times in the same ``replays``. A paired test
+uses only the replays in which exactly one of them errs. It therefore also depends on
+``both``, the number of replays in which both err.
 """
 
 from bisect import bisect_left
@@ -18,7 +18,7 @@ from cobandit.errors import CobanditError
 
 #: Level of the tests.
 LEVEL = 0.05
-#: Power at which replays are enough.
+#: Power at which there are enough replays.
 POWER = 0.8
 #: Columns of `joint_errors`.
 JOINT_COLUMNS = [
@@ -34,28 +34,28 @@ JOINT_COLUMNS = [
 ]
 #: Slack of sums of probabilities.
 TINY = 1e-12
-#: Distance from the observed difference at which the search for an end begins.
+#: Distance from the observed difference at which the search for a limit begins.
 APART = 1e-9
 
 
 def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
-    """Count the replays in which one method errs, another one errs, and both err.
+    """Count the replays in which one method errs, another method errs, and both err.
 
     Parameters
     ----------
     runs : DataFrame
-        As `cobandit.replay_identification` returns it.
+        Results of `cobandit.replay_identification`.
     first : str
-        The method with which all others are compared.  Budgets at which it cannot run
+        The method with which all others are compared. Budgets that are too small for it
         are left out.
 
     Returns
     -------
     DataFrame
-        One row per budget and rival: ``rho``, ``method`` and ``options`` of the rival,
-        ``n`` replays, ``first``, ``second`` and ``both`` (replays in which the first,
-        the rival and both err), ``first_spends`` and ``second_spends`` (mean share of
-        the budget).
+        One row per budget and other method: ``rho``; ``method`` and ``options`` of the
+        other method; ``n``, the number of replays; ``first``, ``second`` and ``both``,
+        the numbers of replays in which the first method, the other method and both err;
+        ``first_spends`` and ``second_spends``, the mean spent shares of the budget.
 
     Examples
     --------
@@ -97,19 +97,19 @@ def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
 
 
 def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64]:
-    """Return the p-values of McNemar's exact test, two-sided.
+    """Return two-sided p-values of McNemar's exact test.
 
-    The hypothesis is that either method is equally likely to err alone.
+    The hypothesis is that both methods are equally likely to be the only one that errs.
 
     Parameters
     ----------
     only_first, only_second : array_like of int
-        Replays in which only the first, and only the second, method errs.
+        Numbers of replays in which only the first, and only the second, method errs.
 
     Returns
     -------
     ndarray
-        1 for methods that never disagree.
+        p-values, 1 for methods that never differ.
 
     Examples
     --------
@@ -123,12 +123,12 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
 
 
 def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
-    """List the joint counts that two counts of errors allow, with their p-values.
+    """Return the joint counts that two counts of errors allow, with their p-values.
 
     Parameters
     ----------
     first, second : int
-        Errors of the two methods.
+        Numbers of errors of the two methods.
     replays : int
 
     Returns
@@ -157,7 +157,7 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
 
 
 def compare(first: int, second: int, replays: int) -> dict[str, float]:
-    """Test two counts of errors in the same replays when the joint count is unknown.
+    """Test two counts of errors in the same replays, if the joint count is unknown.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     Returns
     -------
     dict
-        ``best`` and ``worst``, the smallest and largest p-value of `mcnemar` over all
-        joint counts that give these errors; ``independent``, its p-value if errors
-        coincide as often as in independent replays (rounded); ``needed``, the fewest
-        joint errors from which on every overlap gives a p-value of at most `LEVEL`, NaN
-        if no overlap does; ``fisher`` and ``score``, p-values that ignore the pairing:
-        Fisher's exact test and the score test with pooled variance.
+        ``best`` and ``worst``, the smallest and the largest p-value of `mcnemar` over
+        all possible joint counts; ``independent``, the p-value if errors coincide as
+        often as in independent replays (rounded); ``needed``, the smallest joint count
+        from which on all p-values are at most `LEVEL`, NaN if there is none; ``fisher``
+        and ``score``, the p-values of Fisher's exact test and of the score test with
+        pooled variance, which ignore the pairing.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     both = table["both"].to_numpy()
     p_values = table["p"].to_numpy()
 
-    # the overlaps at the upper end, all of which are significant
+    # number of joint counts at the upper end that are all significant
     is_significant = p_values <= LEVEL
     n_enough = int(np.argmin(is_significant[::-1]))
     if is_significant.all():
@@ -216,20 +216,20 @@ def paired_difference(
 ) -> tuple[float, float, float]:
     """Return the difference of two paired error probabilities, with Tango's interval.
 
-    The score interval for pairs corresponds to Wilson's interval for one proportion.
+    Tango's score interval for pairs corresponds to Wilson's for a single proportion.
 
     Parameters
     ----------
     only_first, only_second, replays : int
         Numbers of replays in which only the first, and only the second, method errs,
-        and of all replays.
+        and number of all replays.
     level : float
         Confidence level in (0, 1).
 
     Returns
     -------
     difference, low, high : float
-        Of the first error probability minus the second.
+        First error probability minus the second, and its limits.
 
     References
     ----------
@@ -252,14 +252,17 @@ def paired_difference(
     z = float(scipy.stats.norm.isf((1 - level) / 2))
 
     def excess(delta: float, sign: int) -> float:
-        """Return the score statistic at a difference ``delta``, less ``sign * z``."""
+        """Return a function of ``delta`` that is zero at a limit of the interval.
+
+        The limits are where the score statistic is ``sign * z``.
+        """
         mle = constrained_mle(only_first, only_second, n, delta)
         spread = n * (2 * mle + delta * (1 - delta))
         distance = only_first - only_second - n * delta
         return float(distance - sign * z * sqrt(max(spread, 0.0)))
 
-    # if nobody disagrees, or everybody does, the observed difference is a root, too:
-    # the search begins beside it
+    # if the methods never differ, or always, the observed difference is also a root, so
+    # that the search begins next to it
     low = -1.0
     if difference > -1:
         low = scipy.optimize.brentq(excess, -1.0, difference - APART, args=(1,))
@@ -272,9 +275,10 @@ def paired_difference(
 def constrained_mle(
     only_first: int, only_second: int, replays: int, delta: float
 ) -> float:
-    """Return the most likely probability that only the second method errs.
+    """Return the maximum-likelihood probability that only the second method errs.
 
-    The probability that only the first one errs is larger by ``delta``.
+    The constraint is that the probability of an error of only the first method is
+    larger by ``delta``.
 
     Parameters
     ----------
@@ -300,7 +304,7 @@ def constrained_mle(
 
 
 def paired_power(replays: int, first: float, second: float, both: float) -> float:
-    """Return the exact probability that McNemar's exact test separates two methods.
+    """Return the exact power of McNemar's exact test for two methods.
 
     Parameters
     ----------
@@ -309,13 +313,14 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
         Error probabilities.
     both : float
         Probability that both err in the same replay: ``first * second`` if errors are
-        independent; at best ``min(first, second)``, if one method errs only where the
-        other errs.
+        independent, and at most ``min(first, second)``, if one method errs only when
+        the other one errs.
 
     Returns
     -------
     float
-        Sums over the possible numbers of disagreements; O(sqrt(replays)) terms.
+        Power, by a sum over the numbers of replays in which the methods differ. Time
+        O(sqrt(replays)).
 
     Examples
     --------
@@ -338,8 +343,8 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     ends = scipy.stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
     disagreements = np.arange(int(ends[0]), int(ends[1]) + 1)
 
-    # the test rejects if at most so many disagreements are on the rarer side; the
-    # binomial quantile is one too large where its probability exceeds the level
+    # the test rejects if the rarer kind of difference occurs at most `critical` times;
+    # the binomial quantile is one too large if its p-value exceeds the level
     critical = scipy.stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
     critical -= mcnemar(critical, disagreements - critical) > LEVEL
     share = min(1.0, max(0.0, first - both) / differ)
@@ -350,7 +355,7 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
 
 
 def replays_needed(first: float, second: float, both: float) -> float:
-    """Return the number of replays at which McNemar's exact test has the power `POWER`.
+    """Return the number of replays that gives McNemar's exact test the power `POWER`.
 
     Parameters
     ----------
@@ -360,8 +365,8 @@ def replays_needed(first: float, second: float, both: float) -> float:
     Returns
     -------
     float
-        A whole number, by doubling and bisection, such that one replay fewer is not
-        enough.  Infinite if the error probabilities are equal.
+        A whole number, found by doubling and bisection, such that one replay fewer is
+        not enough. It is infinite if the error probabilities are equal.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Pairs of configurations compared on shared instances: gaps and standard errors.
+"""Pairwise comparisons of configurations on shared instances.
 
-An evaluation table is one draw of instances.  Configurations share them, so the errors
-of their means are correlated, and a comparison has to redraw instances, not rows.
+An evaluation table is one sample of instances. Configurations share the instances, so
+that the errors of their means are correlated.
 """
 
 from __future__ import annotations
@@ -33,92 +33,93 @@ def cost_aware_front(means: Floats, costs: Floats) -> Bools:
 
 
 class PairGaps(NamedTuple):
-    """Gaps of k arms to all K arms, in each compared coordinate."""
+    """Gaps of k arms to all K arms, in each of the compared coordinates (rows)."""
 
-    arms: Ints  #: shape (k,)
+    arms: Ints  #: shape (k,), numbers of the arms
     ratios: Floats  #: shape (rows, k, K), t-statistics of the gaps
-    errors: Floats  #: shape (rows, k, K), standard errors on new instances
+    errors: Floats  #: shape (rows, k, K), standard errors for new instances
     gaps: Floats  #: shape (rows, k, K), positive if the other arm is ahead
-    #: shape (rows, k, K), standard errors of what the gaps are about, which are smaller
-    #: for the benchmark itself
+    #: shape (rows, k, K), standard errors in the t-statistics. They are smaller than
+    #: ``errors`` if gaps are about the benchmark itself.
     remaining_errors: Floats
-    #: shape (k, K), instances that both arms have, or clusters with such instances
+    #: shape (k, K), number of shared instances, or of clusters with such instances
     shared: Ints
 
 
 class SharedMeans(NamedTuple):
-    """Gaps of k arms to m others on shared instances, and their squared errors."""
+    """Gaps of k arms to m other arms on shared instances, and their squared errors."""
 
     gaps: Floats  #: shape (D + 1, k, m), positive if the other arm is ahead
     squares: Floats  #: shape (D + 1, k, m), squared standard errors
-    #: shape (D + 1, k, m), part of the squares that the additional instances contribute
+    #: shape (D + 1, k, m), contribution of the additional instances to the squares
     added: Floats
-    counts: Ints  #: shape (k, m), instances that both arms have
-    units: Ints  #: shape (k, m), clusters of these instances, or their number
+    counts: Ints  #: shape (k, m), number of shared instances
+    units: Ints  #: shape (k, m), number of clusters of these, or of instances
 
 
 class Front(NamedTuple):
     """Membership of the front on shared instances."""
 
-    on_front: Bools  #: shape (K,)
-    #: shape (K,), arms that are ahead of an arm that is, via others, ahead of them
+    on_front: Bools  #: shape (K,), mask of the front
+    #: shape (K,), mask of arms in a cycle, in which each arm is ahead of the next
     in_cycle: Bools
 
 
 class Paired:
-    r"""Configurations compared pair by pair, each pair on its shared instances.
+    r"""Configurations compared in pairs, each pair on its shared instances.
 
     The gap of arms i and j is the mean of :math:`x_{js} - x_{is}` over the
-    :math:`n_{ij}` instances s that they share, since a mean over other instances also
-    depends on how hard these are.  Instances are independent, so its variance is
-    :math:`\sum_s z_{ijs}^2` with the influences
+    :math:`n_{ij}` instances s that they share. (Means over different instances would
+    also depend on how hard the instances are.) Instances are independent, so that the
+    variance of the gap is estimated by :math:`\sum_s z_{ijs}^2` with the influences
 
     .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}
         {\sqrt{n_{ij} (n_{ij} - 1)}} .
 
     Instances of one cluster, such as questions about one passage, are not independent,
-    but clusters are.  The influences are then added up within each cluster, and n
-    clusters have n - 1 degrees of freedom.  Gaps remain means over instances.
+    but clusters are. Influences are then summed within each cluster, and n clusters
+    have n - 1 degrees of freedom. Gaps remain means over instances.
 
-    A few equal scores would have no variance, so the variance counts one additional
-    instance per arm that varies like the pooled arms.  The benchmark itself is a finite
-    population of N instances: gaps are exact once everything is evaluated, and until
-    then :math:`1 - n_{ij} / N` of the variance remains.
+    A few equal scores would have a variance of zero. The variance therefore includes
+    one additional instance per arm, with the variance of the pooled arms. If gaps are
+    about the benchmark itself, it is a finite population of N instances, and the share
+    :math:`1 - n_{ij} / N` of the variance remains. Gaps are exact if everything is
+    evaluated.
 
-    If some evaluations are missing, the means that are shown are adjusted to all
-    instances (`cobandit.tables.adjusted`), and gaps of pairs need not add up: each of
-    three arms may be ahead of the next, and the last ahead of the first.  In such a
-    cycle the adjusted means decide.
+    If some evaluations are missing, the reported means are adjusted to all instances
+    (`cobandit.tables.adjusted`). Gaps of pairs are then not always consistent: each of
+    three arms may be ahead of the next, and the last ahead of the first. In such a
+    cycle, the adjusted means decide.
 
     Parameters
     ----------
     table : EvaluationTable
     finite : bool
-        Whether gaps are about the benchmark itself, so that only missing evaluations
-        are uncertain.
+        Whether gaps are about the benchmark itself. Only missing evaluations are then
+        uncertain.
     strict : bool
-        Whether dominance is the paper's: better in every objective, at any cost.
-        Otherwise it is at least as good in every objective and in cost, and better in
-        one of them.
+        If True, dominance is the paper's: better in every objective, at any cost. If
+        False, it is at least as good in every objective and in cost, and better in one
+        of them.
 
     Attributes
     ----------
     table, evaluations, finite, strict
-        The arguments, and the table's `Evaluations`.
+        The arguments, and the `Evaluations` of the table.
     complete : bool
         Whether every arm is evaluated on every instance of the table.
     means, costs : ndarray, shapes (K, D) and (K,)
-        On all instances of the table, adjusted if some evaluations are missing.
+        Means over all instances of the table, adjusted if evaluations are missing.
     counts, missing : ndarray of int, shape (K,)
-        Numbers of instances on which each arm is evaluated, and of instances of the
-        benchmark on which it is not.
+        Number of evaluated instances of each arm, and number of missing instances of
+        the benchmark.
     units : ndarray of int, shape (K,)
-        Number of clusters of the instances on which each arm is evaluated; without
-        clusters, number of instances.
+        Number of clusters of the evaluated instances of each arm; without clusters,
+        number of instances.
     variances : ndarray, shape (D + 1, K)
-        Variance of each mean over an arm's own instances.
+        Variance of the mean of each arm over its evaluated instances.
     one_more : ndarray, shape (D + 1, K)
-        Part of it that the additional instance contributes.
+        Contribution of the additional instance to the variances.
 
     Examples
     --------
@@ -146,7 +147,7 @@ class Paired:
         self.missing = self.n_instances - self.counts
         self.units = self._count_units()
 
-        #: Means over each arm's own instances, the costs last.
+        #: Means of each arm over its evaluated instances, the cost last.
         self._centres = np.vstack([self.means.T, self.costs])
         if not self.complete:
             sums = np.add.reduceat(
@@ -162,8 +163,8 @@ class Paired:
     def _vary_one_more(self) -> Floats:
         """Return the contribution of the additional instances, shape (D + 1, K).
 
-        The instance varies like the pooled arms: a score by the same variance, a cost
-        by the same variance relative to its mean.
+        Its variance is the pooled variance of all arms, for costs relative to the mean
+        cost of the arm.
         """
         n = self.units.astype(float)
         costs = self._centres[-1]
@@ -174,7 +175,7 @@ class Paired:
         return np.asarray(of_instance / n**2)
 
     def _count_units(self) -> Ints:
-        """Count the units of each arm, that is, the distinct pairs of arm and unit."""
+        """Return the number of units per arm, the distinct pairs of arm and unit."""
         evaluations = self.evaluations
         arm = np.repeat(np.arange(len(self.counts)), self.counts)
         unit = evaluations.unit[evaluations.instance]
@@ -183,23 +184,26 @@ class Paired:
 
     @property
     def coordinates(self) -> Floats:
-        """The objectives, then minus the cost: larger is better; shape (D + 1, K)."""
+        """Mean objectives, then minus the mean cost, shape (D + 1, K).
+
+        Larger is better in all coordinates.
+        """
         return np.vstack([self.means.T, -self.costs])
 
     @property
     def n_compared(self) -> int:
-        """Number of compared coordinates: D, and one for the cost unless strict."""
+        """Number of compared coordinates: D, plus one for the cost unless strict."""
         n_objectives = self.means.shape[1]
         return n_objectives if self.strict else n_objectives + 1
 
     @property
     def on_front(self) -> Bools:
-        """Arms that no other arm dominates on shared instances, a mask (K,)."""
+        """Mask of arms that no other arm dominates on shared instances, (K,)."""
         return self._front.on_front
 
     @property
     def in_cycle(self) -> Bools:
-        """Arms in a cycle of arms each ahead of the next, a mask of shape (K,)."""
+        """Mask of arms in a cycle, in which each arm is ahead of the next, (K,)."""
         return self._front.in_cycle
 
     @cached_property
@@ -215,7 +219,8 @@ class Paired:
         if self.strict:
             is_beaten_by = better.all(axis=0)
 
-        # arms of a cycle are one component, on the front or off it as a whole
+        # arms of a cycle form one strongly connected component, which is beaten as a
+        # whole or not at all
         graph = sparse.csr_array(is_beaten_by)
         _, component = sparse.csgraph.connected_components(graph, connection="strong")
         is_beaten = (is_beaten_by & (component[:, None] != component)).any(axis=1)
@@ -230,13 +235,13 @@ class Paired:
         return Front(on_front, in_cycle)
 
     def front_of(self, means: Floats, costs: Floats) -> Bools:
-        """Return the arms that none dominates by means (K, D) and costs (K,)."""
+        """Return the mask of the front of means (K, D) and costs (K,)."""
         return pareto_mask(means) if self.strict else cost_aware_front(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
         """Return the influences of units on the means of arms, shape (D + 1, k, G).
 
-        The influence on minus the mean cost is the last.
+        The last row has the influences on minus the mean cost.
         """
         values, present = self.evaluations.block(arms)
         values -= self._centres[:, arms, None]
@@ -247,17 +252,17 @@ class Paired:
     def gap_influence(
         self, arm: int, others: Ints
     ) -> tuple[Floats, Floats, Ints, Ints]:
-        """Return the gaps of an arm to others on shared instances, and the influences.
+        """Return the gaps of an arm to other arms, with influences and counts.
 
         Returns
         -------
         influence : ndarray, shape (D + 1, m, G)
             Influence of each instance, or cluster, on each gap.
         gaps : ndarray, shape (D + 1, m)
-            Positive if the other arm is ahead, 0 if they share fewer than two
-            instances.
+            Gap on the shared instances, positive if the other arm is ahead, and 0 if
+            there are fewer than two shared instances.
         counts, units : ndarray of int, shape (m,)
-            Numbers of shared instances, and of clusters of these.
+            Number of shared instances, and number of their clusters.
         """
         values, present = self.evaluations.block(np.array([arm]))
         other_values, other_present = self.evaluations.block(others)
@@ -276,9 +281,9 @@ class Paired:
         return influence, gaps, counts, units
 
     def step(self, lower: int, upper: int) -> tuple[Floats, float]:
-        """Return the gains of one arm over another, shape (D,), and their cost ratio.
+        """Return the gains of one arm over another, shape (D,), and the ratio of costs.
 
-        Both are on the instances that the two share, and NaN if they share none.
+        Both are computed on the instances that the two share; NaN if they share none.
         """
         if self.complete:
             gains = self.means[upper] - self.means[lower]
@@ -292,7 +297,7 @@ class Paired:
         return means[:-1, 1] - means[:-1, 0], float(means[-1, 1] / means[-1, 0])
 
     def fall_behind(self, objective: int) -> Floats:
-        """Return the largest gap of each arm to another in an objective, shape (K,)."""
+        """Return the largest gap of each arm to another arm in an objective, (K,)."""
         if self.complete:
             means = self.means[:, objective]
             return np.asarray(means.max() - means)
@@ -301,11 +306,11 @@ class Paired:
         )
 
     def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
-        """Compare arms (default: all) with every arm in each compared coordinate.
+        """Yield the comparisons of arms with every arm, in blocks; of all by default.
 
-        Unless dominance is strict, equality in a coordinate counts like being ahead in
-        it, if it is certain: two exact means on the benchmark, or two costs that are
-        equal on every instance.
+        In the standard order, a certain equality in a coordinate counts as being ahead
+        in it. Equality is certain for exact means on the benchmark, and for costs that
+        are equal on every instance.
         """
         everyone = np.arange(len(self.costs))
         arms = everyone if arms is None else arms
@@ -321,13 +326,13 @@ class Paired:
             yield self._judge(block, SharedMeans(*fields))
 
     def _cut(self, arms: Ints) -> Iterator[Ints]:
-        """Cut arms into blocks whose evaluations and gaps fit into memory."""
+        """Yield blocks of arms whose evaluations and gaps fit into memory."""
         width = dense.BLOCK_SIZE // (self.n_compared * len(self.costs))
         for block in self.evaluations.blocks(arms):
             yield from dense.cut_runs(block, width)
 
     def _judge(self, arms: Ints, compared: SharedMeans) -> PairGaps:
-        """Divide gaps by their standard errors; exact ties are infinite evidence."""
+        """Return the t-statistics of gaps; exact ties are infinite evidence."""
         rows = self.n_compared
         gaps = compared.gaps[:rows]
         squares = compared.squares[:rows]
@@ -351,7 +356,7 @@ class Paired:
             is_tied[-1] |= _cost_the_same(compared, gaps[-1], rows - 1)
             ratios[is_tied] = np.inf
 
-            # two arms that are equal in everything do not beat each other
+            # arms that are equal in every coordinate do not beat each other
             ratios[:, is_tied.all(axis=0)] = -np.inf
 
         return PairGaps(
@@ -364,11 +369,11 @@ class Paired:
         )
 
     def _compare_means(self, some: Ints, others: Ints) -> SharedMeans:
-        """Compare arms that all have the same instances, by means and covariances."""
+        """Compare arms on the same instances, by means and covariances."""
         values = self.coordinates
         gaps = values[:, None, others] - values[:, some, None]
 
-        # the variation that two arms share cancels in their gap
+        # the variance of a difference: covariances reduce it
         covariances = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
         variances = self.variances[:, some, None] + self.variances[:, None, others]
         squares = variances - 2 * covariances
@@ -380,7 +385,7 @@ class Paired:
         return SharedMeans(gaps, squares, added, counts, units)
 
     def _compare_pairs(self, some: Ints, others: Ints) -> SharedMeans:
-        """Compare arms pair by pair, each pair on its own shared instances."""
+        """Compare arms in pairs, each pair on its shared instances."""
         shape = len(self.one_more), len(some), len(others)
         gaps = np.empty(shape)
         squares = np.empty(shape)
@@ -399,9 +404,9 @@ class Paired:
 
 
 def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
-    """Find the pairs of arms whose costs are equal on every shared instance.
+    """Return the mask of pairs of arms whose costs are equal on every shared instance.
 
-    Their gap varies by nothing but the additional instances.
+    Without the additional instances, the gap of such a pair has no variance.
     """
     square = compared.squares[row]
     varies_by_one_more = square - compared.added[row] <= TIE * square
@@ -410,6 +415,6 @@ def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
 
 
 def _widen(units: Ints) -> Floats:
-    """Return the factors that make sums of squares over units unbiased variances."""
+    """Return factors of influences that make their sums of squares unbiased."""
     factors: Floats = np.sqrt(units / np.maximum(units - 1.0, 1.0))
     return factors

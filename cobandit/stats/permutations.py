@@ -1,7 +1,8 @@
-"""Permutation tests of several statistics at once, of which the largest counts.
+"""Permutation tests of several statistics together, by their maximum.
 
-All statistics see the same permutations, so the distribution of their maximum accounts
-for their dependence (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+All statistics are computed on the same permutations, so that the distribution of their
+maximum accounts for their dependence (Westfall and Young, Resampling-Based Multiple
+Testing, 1993).
 """
 
 from __future__ import annotations
@@ -15,31 +16,31 @@ from cobandit.dominance import TIE
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Probability of a report where the hypothesis is true.
+#: Probability of a report if the hypothesis is true.
 FALSE_ALARMS = 0.01
-#: Permutations of a small table, and of one that is too large for so many.
+#: Number of permutations of a small table, and of a very large table.
 MOST_PERMUTATIONS = 999
 FEWEST_PERMUTATIONS = 199
-#: Numbers that all permutations of a test may process together.
+#: Number of values that all permutations of a test may process together.
 WORK = 10**9
 
 
 def draw_orders(n_instances: int, numbers_per_order: int, seed: int) -> Ints:
-    """Draw orders of the instances, after the order as it is.
+    """Return the original order of the instances, followed by random orders.
 
     Parameters
     ----------
     n_instances : int
         Number of instances, I.
     numbers_per_order : int
-        Numbers that the statistics of one order process. The larger, the fewer orders
-        are drawn.
+        Number of values that the statistics of one order process. If it is large, fewer
+        orders are drawn.
     seed : int
 
     Returns
     -------
     ndarray of int, shape (1 + R, I)
-        R is between `FEWEST_PERMUTATIONS` and `MOST_PERMUTATIONS`.
+        The orders, with R between `FEWEST_PERMUTATIONS` and `MOST_PERMUTATIONS`.
 
     Examples
     --------
@@ -65,13 +66,13 @@ def permutation_p_value(statistic: float, largest: Floats) -> float:
     Returns
     -------
     float
-        At least 1 / (R + 1), since the observed order counts as a permutation.
+        p-value, at least 1 / (R + 1), since the observed order counts as a permutation.
 
     Examples
     --------
     >>> permutation_p_value(2.5, np.array([1.0, 2.0, 3.0]))
     0.5
     """
-    # sums of the same numbers in another order may differ in their last digits
+    # sums of the same numbers in another order may differ by rounding
     n_reached = (largest >= statistic * (1 - TIE)).sum()
     return float((1 + n_reached) / (1 + len(largest)))

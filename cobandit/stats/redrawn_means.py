@@ -1,4 +1,4 @@
-"""The Bayesian bootstrap of a table's means over instances."""
+"""The Bayesian bootstrap of the means of a table."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 def redraw_means(
     table: EvaluationTable, replications: int = 1000, seed: int = 0
 ) -> tuple[Floats, Floats]:
-    r"""Return redrawn means of a table, by the Bayesian bootstrap over instances.
+    r"""Return redrawn means of a table by the Bayesian bootstrap over instances.
 
     .. math::
 
         \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is}
             \Big/ \sum_{s \in S_i} w_s^{(r)}, \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
 
-    with one weight per instance, or per cluster of instances, the same for every
-    configuration and objective (Rubin, Annals of Statistics 9, 1981).  Weights are
-    never zero, so a configuration with few instances has a mean in every redraw.  If
-    evaluations are missing, means are adjusted to all instances, and redrawn means are
-    adjusted as well, to first order in the weights
+    Each instance, or each cluster of instances, has one weight, the same for every
+    configuration and objective (Rubin, Annals of Statistics 9, 1981). Weights are never
+    zero, so that a configuration with few instances has a mean in every redraw. If
+    evaluations are missing, redrawn means are adjusted to all instances like the means
+    themselves, to first order in the weights
     (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
 
     Parameters
     ----------
     table : EvaluationTable
-        Both splits are used.
+        Table of which both splits are used.
     replications : int
         Number of redraws, R.
     seed : int
@@ -42,14 +42,15 @@ def redraw_means(
     Returns
     -------
     means : ndarray, shape (R, K, D)
+        Redrawn mean objectives.
     costs : ndarray, shape (R, K)
-        In the table's unit.
+        Redrawn mean costs, in the unit of the table.
 
     Notes
     -----
-    Time O(R K I D) for I distinct instances, as matrix products; memory O(R K D).  A
-    configuration whose scores are all equal has no spread here; `cobandit.recommend`
-    allows for that.
+    Time O(R K I D) for I distinct instances, by matrix products; memory O(R K D). The
+    redrawn means of a configuration with equal scores have no variance, which
+    `cobandit.recommend` takes into account.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def redraw_means(
     >>> means, costs = redraw_means(cb.load("synthetic-24"), replications=500)
     >>> means.shape
     (500, 24, 2)
-    >>> means[:, 0].std(axis=0).round(2)  # of the first configuration
+    >>> means[:, 0].std(axis=0).round(2)  # first configuration
     array([0.02, 0.  ])
     """
     replications = _validation.count(replications, "replications", 1)
@@ -65,7 +66,7 @@ def redraw_means(
     evaluations = Evaluations(table)
     means = np.empty((len(evaluations.values), replications, table.n_arms))
 
-    # as many redraws at a time as fit into a block
+    # process as many redraws at a time as fit into a block
     n_at_once = dense.BLOCK_SIZE // evaluations.n_instances
     for block in dense.cut_runs(np.arange(replications), n_at_once):
         unit_weights = rng.standard_exponential((len(block), evaluations.n_units))
@@ -82,7 +83,7 @@ def redraw_means(
 
 
 def _redraw_complete(evaluations: Evaluations, weights: Floats, means: Floats) -> None:
-    """Fill ``means``, shape (D + 1, r, K), with weighted means over the instances."""
+    """Fill ``means``, shape (D + 1, r, K), with weighted means over instances."""
     for arms in evaluations.blocks(np.arange(means.shape[2])):
         values, present = evaluations.block(arms)
         totals = weights @ present.T.astype(float)

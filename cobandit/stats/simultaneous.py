@@ -1,17 +1,17 @@
-r"""Levels of single comparisons at which all memberships of a front are right together.
+r"""Levels of single comparisons that make all memberships of a front right together.
 
 Critical values come from a step-down max-t procedure, paired on instances.
-Configurations share instances, so their t-statistics are correlated, and the largest of
-them is smaller than Bonferroni's inequality assumes.  Its distribution is drawn: every
-instance gets a standard normal weight, the same for all configurations and objectives,
-so that the drawn errors are correlated like the errors of the means.  Memberships that
-are settled at one step are removed, and the others are compared among fewer (Romano and
-Wolf, Econometrica 73, 2005).  Gaps of three standard errors to the other side do not
-count, since they cannot cause an error (Hansen, Journal of Business and Economic
-Statistics 23, 2005).
+Configurations share instances, so that their t-statistics are correlated, and the
+largest of them is smaller than Bonferroni's inequality assumes. The distribution of the
+largest is simulated. Every instance gets a standard normal weight, the same for all
+configurations and objectives, so that simulated errors are correlated like the errors
+of the means. Memberships that are decided at one step are removed, so that the next
+step has fewer comparisons (Romano and Wolf, Econometrica 73, 2005). Gaps of more than
+three standard errors in the other direction are left out, since they cannot cause an
+error (Hansen, Journal of Business and Economic Statistics 23, 2005).
 
-Student's distribution comes from `scipy.special`: importing `scipy.stats` takes as long
-as a whole recommendation.
+Student's distribution is from `scipy.special`, because importing `scipy.stats` takes as
+long as a whole recommendation.
 """
 
 from __future__ import annotations
@@ -29,24 +29,27 @@ from cobandit.stats.pairwise import Paired, PairGaps
 #: Largest and smallest number of draws of the largest statistic.
 DRAWS = 2000
 FEWEST_DRAWS = 200
-#: Numbers that all draws may process together.
+#: Number of values that all draws may process together.
 WORK = 10**9
-#: Smallest number of draws beyond a quantile. With fewer, Bonferroni's value is used.
+#: Smallest number of draws beyond a quantile. With fewer, Bonferroni's level is used.
 BEYOND = 5
-#: Standard errors at which the sign of a gap counts as certain.
+#: Gap, in standard errors, from which on its sign counts as certain.
 CLEAR = 3.0
 
 
 class Levels(NamedTuple):
     """One-sided levels of single comparisons for a joint error probability."""
 
-    #: at which a configuration is off the front, since another beats it everywhere
+    #: level at which one configuration beats another everywhere, which is then off the
+    #: front
     off_front: float
-    on_front: float  #: at which it is on the front, since no other beats it everywhere
+    #: level at which a configuration is beaten by no other everywhere, and is on the
+    #: front
+    on_front: float
 
 
 class DrawnErrors:
-    """Random errors of gaps, correlated like the errors of the gaps.
+    """Simulated errors of gaps, which are correlated like the true errors.
 
     Parameters
     ----------
@@ -63,7 +66,7 @@ class DrawnErrors:
         n_rows, n_arms = compared.variances.shape
         n_units = compared.evaluations.n_units
         if not compared.complete:
-            # every pair has its own shared instances, so errors are made per pair
+            # every pair has its own shared instances, so errors are simulated per pair
             self._weights = self._rng.standard_normal(
                 (n_units, replications), dtype=np.float32
             )
@@ -81,14 +84,14 @@ class DrawnErrors:
         self._errors += self._draw_noise(self._errors.shape)
 
     def _draw_noise(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Draw the errors that the additional instance of each arm contributes."""
+        """Draw the errors that the additional instances of the arms contribute."""
         spread = np.sqrt(self._compared.one_more)[:, :, None]
         normal = self._rng.standard_normal(shape, dtype=np.float32)
         noise: NDArray[np.float32] = spread * normal
         return noise
 
     def of_gaps(self, arm: int, others: Ints) -> NDArray[np.float32]:
-        """Return errors of the gaps between an arm and others: shape (D + 1, m, R)."""
+        """Return errors of the gaps of an arm to other arms, shape (D + 1, m, R)."""
         errors: NDArray[np.float32]
         if self._compared.complete:
             errors = self._errors[:, others] - self._errors[:, [arm]]
@@ -97,7 +100,7 @@ class DrawnErrors:
         influence, _, _, shared = self._compared.gap_influence(arm, others)
         errors = influence.astype(np.float32) @ self._weights
 
-        # the additional instance weighs more among few shared instances
+        # with few shared instances, the additional instance has more weight
         shared = np.maximum(shared, 1)
         arm_weight = (self._compared.units[arm] / shared)[:, None]
         other_weights = (self._compared.units[others] / shared)[:, None]
@@ -108,21 +111,21 @@ class DrawnErrors:
 
 
 class ClearestEvidence(NamedTuple):
-    """Clearest evidence that a single other arm beats each arm everywhere."""
+    """Clearest evidence per arm that one other arm beats it everywhere."""
 
-    ratios: Floats  #: shape (K,), the smallest t-statistic over the coordinates
-    shared: Ints  #: shape (K,), instances or clusters on which the two were compared
+    ratios: Floats  #: shape (K,), smallest t-statistic over the coordinates
+    shared: Ints  #: shape (K,), number of instances or clusters of the comparison
 
 
 def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
-    """Find the evidence against each arm that is least probable for equal arms."""
+    """Return, per arm, the evidence against it that is least likely for equal arms."""
     ratios = []
     shared = []
     for gaps in compared.dominance():
         smallest = smallest_ratios(gaps)
         evidence = smallest
         if not compared.complete:
-            # the same ratio is clearer evidence on more shared instances
+            # the same ratio is clearer evidence if there are more shared instances
             chance = special.stdtr(np.maximum(gaps.shared, 2) - 1, -smallest)
             with np.errstate(divide="ignore"):
                 evidence = -np.log(chance)
@@ -134,31 +137,31 @@ def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
 
 
 def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
-    r"""Find the levels of single comparisons that make all memberships right together.
+    r"""Return levels of single comparisons that make all memberships right together.
 
-    With :math:`g_i = \max_j \min_d t_{ij}^{(d)}` the clearest evidence that some j
-    beats i everywhere, i is off the front if :math:`g_i` is large and on it if
-    :math:`-g_i` is large.  Every possible error has an equal share of alpha.
-    Configurations that may wrongly be put on the front are tested in each of their D
-    objectives; those that may wrongly be put off it, by the distribution of the largest
-    :math:`g_i` among them if none of them were beaten.
+    Let :math:`g_i = \max_j \min_d t_{ij}^{(d)}` be the clearest evidence that some j
+    beats i everywhere. If :math:`g_i` is large, i is off the front; if :math:`-g_i` is
+    large, i is on it. Every possible error gets an equal share of alpha. For
+    configurations that may be wrongly on the front, the share is divided among the
+    compared coordinates. For those that may be wrongly off it, the level comes from the
+    distribution of the largest :math:`g_i` among them if none of them is beaten.
 
     Parameters
     ----------
     compared : Paired
     alpha : float
-        Probability that any settled membership is wrong.
+        Probability that any decided membership is wrong.
     seed : int
 
     Returns
     -------
     Levels
-        Not below Bonferroni's.
+        Levels, at least Bonferroni's.
 
     Notes
     -----
-    Time O(K I R) for R draws, and O(R) for each pair of configurations that
-    Bonferroni's inequality does not decide.
+    Time O(K I R) for R draws, and O(R) per pair of configurations that is not decided
+    at Bonferroni's levels.
 
     Examples
     --------
@@ -173,7 +176,7 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     errors = DrawnErrors(compared, _count_draws(compared), seed)
     clearest = find_clearest_evidence(compared)
 
-    # begin with Bonferroni's levels: only memberships that these leave open need draws
+    # begin with Bonferroni's levels; only memberships that remain open need draws
     levels = Levels(
         off_front=alpha / (2 * n_arms * (n_arms - 1)),
         on_front=alpha / (2 * n_arms * n_compared),
@@ -182,9 +185,9 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     largest = _largest(compared, is_open, errors)
 
     while is_open.any():
-        # two kinds of hypotheses remain: an arm is beaten by none, and is wrongly put
-        # off the front if another seems ahead; or it is beaten, and is wrongly put on
-        # the front if no other seems ahead
+        # Two kinds of errors are possible. An arm that is beaten by none may be put off
+        # the front if another arm seems ahead, and an arm that is beaten may be put on
+        # the front if no other arm seems ahead.
         maybe_on = is_open & (clearest.ratios >= -CLEAR)
         maybe_off = is_open & (clearest.ratios <= CLEAR)
         n_on = maybe_on.sum()
@@ -208,13 +211,13 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
 def _count_draws(compared: Paired) -> int:
     """Return the number of draws that time and memory allow."""
     room = WORK / (compared.n_compared * len(compared.costs) ** 2)
-    if not compared.complete:  # all weights are held at once
+    if not compared.complete:  # all weights are in memory together
         room = min(room, 8 * dense.BLOCK_SIZE / compared.evaluations.n_units)
     return int(min(DRAWS, max(FEWEST_DRAWS, room)))
 
 
 def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
-    """Return the arms whose membership is decided at these levels."""
+    """Return the mask of arms whose membership is decided at these levels."""
     critical_off = critical_values(clearest.shared, levels.off_front)
     critical_on = critical_values(clearest.shared, levels.on_front)
     settled: Bools = clearest.ratios > critical_off
@@ -223,7 +226,7 @@ def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
-    """Return upper Student quantiles by number of instances, infinite if below two.
+    """Return upper Student quantiles for numbers of instances, infinite below two.
 
     Examples
     --------
@@ -236,15 +239,15 @@ def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
 
 
 def critical_values(shared: Ints, level: float) -> Floats:
-    """Return critical values for shared instances, computed once per number."""
+    """Return critical values for numbers of shared instances, each computed once."""
     counts, place = np.unique(shared, return_inverse=True)
     return critical_value(counts, level)[place].reshape(shared.shape)
 
 
 def smallest_ratios(gaps: PairGaps) -> Floats:
-    """Return the smallest t-statistic of each pair over the coordinates, shape (k, K).
+    """Return the smallest t-statistic over the coordinates of each pair, shape (k, K).
 
-    It is -inf between an arm and itself.
+    The statistic of an arm with itself is -inf.
     """
     smallest: Floats = gaps.ratios.min(axis=0)
     smallest[np.arange(len(gaps.arms)), gaps.arms] = -np.inf
@@ -254,10 +257,11 @@ def smallest_ratios(gaps: PairGaps) -> Floats:
 def _largest(
     compared: Paired, is_open: Bools, errors: DrawnErrors
 ) -> NDArray[np.float32]:
-    """Draw the largest statistic of each open arm if no other arm were ahead: (K, R).
+    """Return draws of the largest statistic per open arm if no other arm is ahead.
 
-    Arms that are clearly behind in some objective do not count, and neither do
-    objectives in which they are clearly ahead, unless they are clearly ahead in all.
+    The shape is (K, R). Other arms that are clearly behind in some objective are left
+    out. So are objectives in which another arm is clearly ahead, unless it is clearly
+    ahead in all.
     """
     largest = np.full((len(is_open), errors.replications), -np.inf, dtype=np.float32)
     for gaps in compared.dominance(np.flatnonzero(is_open)):
@@ -283,7 +287,7 @@ def _largest(
 
 
 def _level(largest: NDArray[np.float32], alpha: float) -> float:
-    """Return the level at the quantile of the largest statistic, 0 if draws are few."""
+    """Return the level at a quantile of the largest statistic, 0 with too few draws."""
     if not len(largest) or alpha * largest.shape[1] < BEYOND:
         return 0.0
     quantile = np.quantile(largest.max(axis=0), 1 - alpha, method="higher")

@@ -1,4 +1,4 @@
-"""Means of replications, their 95 % intervals, and tables per cell of a replay."""
+"""Means over replications with 95 % intervals, and their tables."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -12,20 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.errors import CobanditError
 
-#: Half the width of a 95 % interval of the normal distribution, in standard errors.
+#: Half-width of a normal 95 % interval, in standard errors.
 NORMAL = 1.96
-#: Resamples of a bootstrap.
+#: Number of resamples of a bootstrap.
 RESAMPLES = 2000
-#: Confidence level of every interval.
+#: Confidence level of all intervals.
 CONFIDENCE = 0.95
-#: Largest number of replications whose shares in the resamples are stored, in 32
-#: megabytes.
+#: Largest number of replications whose shares in the resamples are cached (32 MB).
 LARGEST_SHARED = 2000
 
 
 @lru_cache(maxsize=4)
 def _shares(n: int) -> NDArray[np.float64]:
-    """Return the share of each of n replications in each resample."""
+    """Return the shares of n replications in each resample, shape (RESAMPLES, n)."""
     drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
     return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
 
@@ -33,9 +32,8 @@ def _shares(n: int) -> NDArray[np.float64]:
 def resampled_means(values: ArrayLike) -> NDArray[np.float64]:
     """Return the means of bootstrap resamples of replications.
 
-    All values of the same replications are resampled alike, so that differences of
-    their means are differences of paired resamples.  The shares of the replications are
-    drawn once for all values.
+    The resamples depend on the number of replications only. If two arrays of values
+    belong to the same replications, their resampled means are therefore paired.
 
     Parameters
     ----------
@@ -43,7 +41,7 @@ def resampled_means(values: ArrayLike) -> NDArray[np.float64]:
 
     Returns
     -------
-    array, shape (RESAMPLES,)
+    ndarray, shape (RESAMPLES,)
 
     Examples
     --------
@@ -68,7 +66,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     Returns
     -------
     low, high : float
-        Both the value itself if all values are equal.
+        Limits; both are the value itself if all values are equal.
 
     Examples
     --------
@@ -110,9 +108,10 @@ def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
 def rows_by_cell(
     runs: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], NDArray[np.intp]]]:
-    """Yield the positions of the rows of each cell of a replay, in order of appearance.
+    """Yield the cells of a replay with the positions of their rows.
 
-    Arrays are cut by position in a fraction of the time of cutting the frame.
+    Cells are in the order of their appearance. Selecting from arrays by position is
+    much faster than selecting from the frame.
 
     Parameters
     ----------
@@ -141,26 +140,27 @@ def rows_by_cell(
 def summarise(
     runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("method", "options", "rho")
 ) -> pd.DataFrame:
-    """Return the mean and 95 % interval of a column of a replay, one row per cell.
+    """Return the mean of a column of a replay and its 95 % interval, per cell.
 
-    Proportions (boolean columns) get Wilson intervals, means bootstrap percentile
-    intervals over replications.  Infeasible runs are left out; a cell without feasible
-    runs is NaN.
+    Boolean columns are proportions and have Wilson intervals. Other columns have
+    bootstrap percentile intervals over replications. Infeasible runs are left out. A
+    cell without feasible runs has NaN.
 
     Parameters
     ----------
     runs : DataFrame
-        From `replay_online` or `replay_identification`.
+        Results of `replay_online` or `replay_identification`.
     column : str
-        Such as ``"efficiency_regret"``, ``"f1"`` or ``"correct"``.
+        Summarised column, such as ``"efficiency_regret"``, ``"f1"`` or ``"correct"``.
     by : tuple of str
         Columns that identify a cell.
 
     Returns
     -------
     DataFrame
-        ``by`` and ``runs`` (feasible replications), ``mean``, ``low``, ``high``; for a
-        boolean column also ``successes``.
+        One row per cell: the columns ``by``; ``runs``, the number of feasible
+        replications; ``mean``; ``low`` and ``high``; for a boolean column also
+        ``successes``.
 
     Examples
     --------

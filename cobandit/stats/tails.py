@@ -1,4 +1,4 @@
-"""Heavy tails of costs: the share of a mean that may lie in unobserved values."""
+"""Heavy tails of costs: the share of a mean that may be due to unobserved costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
-    r"""Estimate the share of a mean cost that may lie beyond the observed costs.
+    r"""Return an estimate of the share of a mean cost that is beyond observed costs.
 
     .. math::
 
@@ -15,14 +15,13 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
         u = \min\Bigl\{1, \frac{n^{\xi} - 1}n\Bigr\}, \quad
         \xi = \hat\xi \Bigl(1 + \frac3{\sqrt k}\Bigr)
 
-    Hill's estimate (Annals of Statistics 3, 1975) uses the :math:`k = 2 \sqrt n`
-    largest of n costs, and :math:`\xi` is three standard errors above it.  The share u
-    is the part of its mean that a Pareto tail of index :math:`\xi` has beyond its 1 -
-    1/n quantile, less the same part of constant costs.  For sixty costs within a factor
-    of two it is about a hundredth, for sixty exponential costs a half, and for sixty
-    costs with a Pareto tail of exponent 1.25 everything.  Costs whose largest value
-    occurs three times or more have a cap, such as a limit of generated tokens, and no
-    tail beyond it.
+    Hill's estimate :math:`\hat\xi` (Annals of Statistics 3, 1975) uses the :math:`k = 2
+    \sqrt n` largest of n costs, and :math:`\xi` is three standard errors larger. For a
+    Pareto tail of index :math:`\xi`, u is the share of the mean beyond the 1 - 1/n
+    quantile, minus the same share for constant costs. For sixty costs within a factor
+    of two, u is about 0.01; for sixty exponential costs, about a half; and for sixty
+    costs with a Pareto tail of exponent 1.25, it is 1. If the largest cost occurs three
+    times or more, costs have a cap, such as a limit of generated tokens, and no tail.
 
     Parameters
     ----------
@@ -31,9 +30,9 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
     Returns
     -------
     carried : int
-        Number of the most expensive evaluations that carry half of the mean cost.
+        Number of the most expensive evaluations that make up half of the total cost.
     unobserved : float
-        The share u of the mean.
+        The share u.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-r"""Distribution of exponentially weighted sums of scores, and its quantiles.
+r"""Distribution of sums of scores with gamma weights, and its quantiles.
 
-What the limits of means share: for weights :math:`E_s` of the gamma distribution with
-shape :math:`c_s`, the chance that :math:`\sum_s E_s (x_s - m)` is at most zero, and the
-m at which this chance has a given value.
+Both kinds of limits of means use it. For weights :math:`E_s` of the gamma distribution
+with shape :math:`c_s`, the module computes the probability that :math:`\sum_s E_s (x_s
+- m)` is at most zero, and the m at which this probability has a given value.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: Largest number of steps of Newton's method, or of halvings; mostly five are enough.
+#: Largest number of steps of Newton's method and of the secant method. Usually, five
+#: are enough.
 STEPS = 100
-#: Precision of a quantile, as a share of the range. A quantile that is as close to an
-#: end of the range is that end.
+#: Precision of a quantile, as a share of the range. A quantile within this distance of
+#: an end of the range is set to the end.
 PRECISION = 1e-7
-#: Distance of a saddle point from zero below which a ratio is replaced by its limit.
+#: Size of w below which the correction of the saddle-point formula is replaced by its
+#: limit.
 NEAR = 1e-3
 
 
@@ -40,7 +42,7 @@ def as_samples(
 
 
 def only_ends(values: Floats, counts: Floats, low: float, high: float) -> Bools:
-    """Return which samples have only the lowest and the highest score, shape (k,)."""
+    """Return the mask of samples whose scores are all at an end of the range, (k,)."""
     is_end = (values == low) | (values == high) | (counts == 0)
     return np.asarray(is_end.all(axis=1))
 
@@ -52,22 +54,25 @@ def lower_tail(
     low: float,
     low_count: ArrayLike = 1.0,
 ) -> Floats:
-    r"""Return the chance that the weighted mean is below a threshold.
+    r"""Return the probability that the weighted mean is below a threshold.
 
-    This is the chance that the sum of the weighted distances from it is not positive.
-    The lowest score takes part as well, with the count ``low_count``: 1 for an
-    exponential weight, else the shape of its gamma distribution.  With :math:`K(t) =
-    -\sum_s c_s \log(1 - t a_s)` the cumulant generating function of the sum, and
-    :math:`K'(\hat t) = 0`, the chance is about :math:`\Phi(w + \log(u / w) / w)`, where
-    :math:`w = \mathrm{sgn}(\hat t) \sqrt{-2 K(\hat t)}` and :math:`u = \hat t
-    \sqrt{K''(\hat t)}` (Barndorff-Nielsen's saddle-point approximation).
+    This is the probability that the weighted sum of distances :math:`a_s` from the
+    threshold is not positive. The lowest possible score is included with the count
+    ``low_count``, the shape of its gamma weight; 1 is an exponential weight.
+
+    The result is Barndorff-Nielsen's saddle-point approximation. Let :math:`K(t) =
+    -\sum_s c_s \log(1 - t a_s)` be the cumulant generating function of the sum, and
+    :math:`K'(\hat t) = 0`. Then the probability is about :math:`\Phi(w + \log(u / w) /
+    w)`, where :math:`w = \mathrm{sgn}(\hat t) \sqrt{-2 K(\hat t)}` and :math:`u = \hat
+    t \sqrt{K''(\hat t)}`.
 
     Parameters
     ----------
     values, counts : ndarray, shape (k, m)
+        Scores of k samples, and their counts.
     threshold : ndarray, shape (k,)
     low : float
-        Lowest score of the range.
+        Lowest possible score.
     low_count : array_like, shape (k,) or ()
 
     Returns
@@ -86,7 +91,7 @@ def lower_tail(
     smallest = distances.min(axis=1)
     largest = distances.max(axis=1)
 
-    # certain where nothing is below the threshold, or nothing above it
+    # the probability is 0 or 1 if no score is below the threshold, or none above it
     chance = np.where(smallest >= 0, 0.0, 1.0)
     is_open = (smallest < 0) & (largest > 0)
     if not is_open.all():
@@ -110,7 +115,7 @@ def lower_tail(
     cumulants = np.einsum("ij,ij->i", counts, np.log(reciprocal))
     w = np.sign(t) * np.sqrt(np.maximum(-2 * cumulants, 0.0))
 
-    # log(u / w) / w is 0 / 0 at w = 0, where its limit takes its place
+    # log(u / w) / w is 0 / 0 at w = 0, and is replaced by its limit there
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = np.log(t * np.sqrt(second) / w) / w
     correction = np.where(np.abs(w) < NEAR, third / (6 * second**1.5), correction)
@@ -120,7 +125,7 @@ def lower_tail(
 def _find_saddle(
     distances: Floats, counts: Floats, left: Floats, right: Floats
 ) -> Floats:
-    """Find the root of K' between its poles, by Newton's method within a bracket."""
+    """Return the root of K' between its poles, by Newton's method within a bracket."""
     first = np.einsum("ij,ij->i", counts, distances)
     second = np.einsum("ij,ij,ij->i", counts, distances, distances)
 
@@ -133,7 +138,7 @@ def _find_saddle(
         left = np.where(slope < 0, t, left)
         right = np.where(slope > 0, t, right)
 
-        # halve the bracket where Newton's step would leave it
+        # bisect if Newton's step leaves the bracket
         following = t - slope / np.einsum("ij,ij->i", weighted, ratio)
         is_outside = (following < left) | (following > right)
         following = np.where(is_outside, (left + right) / 2, following)
@@ -153,18 +158,19 @@ def find_quantile(
     low: float,
     high: float,
 ) -> Floats:
-    """Find the mean at which a chance equals ``tail``, by secants within a bracket.
+    """Return means at which a probability equals ``tail``, by the secant method.
 
     Parameters
     ----------
     chance : callable
-        Gives the chance that the weighted mean is below each of k means; increasing.
+        Increasing function of k means that returns the probabilities that the weighted
+        means are below them.
     values, counts : ndarray, shape (k, m)
-        Scores of the samples, which the search starts from.
+        Scores of the samples and their counts, for the first guess.
     tail : float
         In (0, 1).
     low, high : float
-        Ends of the range.
+        Ends of the range of scores.
 
     Returns
     -------
@@ -175,7 +181,10 @@ def find_quantile(
     mean = (values * counts).sum(axis=1) / n
 
     def distance(mean: Floats) -> Floats:
-        """Return chance minus goal, as normal quantiles: almost linear in the mean."""
+        """Return the distance to the goal in normal quantiles.
+
+        It is nearly linear in the mean.
+        """
         inner = np.clip(chance(mean), 1e-300, 1 - 1e-16)
         return np.asarray(scipy.special.ndtri(inner) - goal)
 
@@ -191,7 +200,7 @@ def find_quantile(
         left = np.where(current_distance < 0, current, left)
         right = np.where(current_distance > 0, current, right)
 
-        # halve the bracket where the secant would leave it
+        # bisect if the secant step leaves the bracket
         with np.errstate(divide="ignore", invalid="ignore"):
             following = current - current_distance * (current - previous) / (
                 current_distance - previous_distance
