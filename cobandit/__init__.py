@@ -1,8 +1,8 @@
 """Cost-aware multi-objective bandits: the library behind the book.
 
-Means and costs go in as arrays, objectives are maximised and lie in [0, 1], costs carry
-their unit.  Names stand in ``__init__.pyi``; each is imported when it is first used, so
-that whoever asks for help does not wait for numbers, tables or the compiler.
+Functions take means and costs as arrays. Objectives are maximised and are in [0, 1].
+Costs have a unit. ``__init__.pyi`` lists the public names. Each of them is imported
+when it is first used, so that importing the package is fast.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""``python -m cobandit``: the command line."""
+"""Entry point of ``python -m cobandit``, the command line."""
 
 from cobandit.cli.app import main
 

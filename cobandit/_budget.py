@@ -1,13 +1,13 @@
-"""Arithmetic of budgets, with one slack in every comparison."""
+"""Arithmetic of budgets, with the same slack in all comparisons."""
 
 import math
 from decimal import ROUND_CEILING, Context
 
 from cobandit.errors import CobanditError
 
-#: Relative slack of every comparison with a budget: budgets are built as rho * K *
-#: mean(c), and without it a rounding error of one part in 10^16 would cost a pull.
-#: Classes and kernels use the same value.
+#: Relative slack of every comparison with a budget. Budgets are computed as rho * K *
+#: mean(c), and without slack, a rounding error of one part in 10^16 would cost a pull.
+#: Policies and kernels use the same value.
 SLACK = 1e-9
 
 
@@ -17,17 +17,17 @@ def add_slack(x: float) -> float:
 
 
 def floor(x: float) -> int:
-    """Return ``floor(x (1 + 1e-9))``, an integer part that forgives rounding."""
+    """Return ``floor(x (1 + 1e-9))``, which tolerates rounding errors."""
     return math.floor(add_slack(x))
 
 
 def ceil(x: float) -> int:
-    """Return ``ceil(x (1 - 1e-9))``, an upper integer that forgives rounding."""
+    """Return ``ceil(x (1 - 1e-9))``, which tolerates rounding errors."""
     return math.ceil(x * (1.0 - SLACK))
 
 
 def round_up(x: float) -> str:
-    """Round up to six digits, so that the printed budget is always sufficient.
+    """Return a budget rounded up to six digits, so that the printed budget is enough.
 
     Examples
     --------
@@ -40,12 +40,12 @@ def round_up(x: float) -> str:
     return f"{float(rounded):g}"
 
 
-#: Largest number of pulls of a run, which a 64-bit counter holds.
+#: Largest number of pulls of a run, so that 64-bit counters do not overflow.
 MOST_PULLS = 2**62
 
 
 def pulls_within(budget: float, cost: float) -> float:
-    """Return ``budget / cost``, or raise if no counter could hold so many pulls."""
+    """Return ``budget / cost``, or raise if this exceeds `MOST_PULLS`."""
     pulls = float(budget) / float(cost)
     if pulls > MOST_PULLS:
         raise CobanditError(

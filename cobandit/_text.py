@@ -1,4 +1,4 @@
-"""Numbers, names and tables as text."""
+"""Formatting of numbers, names and tables as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Letters of each part of a message, at most: a name may be as long as its file.
+#: Largest number of characters of a part of a message. Names can be arbitrarily long.
 LONGEST = 400
 
 
@@ -27,7 +27,7 @@ def ellipsize(text: str, most: int) -> str:
 
 
 def amount(value: float) -> str:
-    """Write an amount to four digits, or whole.
+    """Return an amount as text, with four digits, or without decimals if it is large.
 
     Examples
     --------
@@ -35,19 +35,19 @@ def amount(value: float) -> str:
     ('26,880', '1.455', '0.00006981', '4.5e+20')
     """
     if 1e-6 <= abs(value) < 1e-4:
-        # the command's help takes none of the time that this import needs
+        # imported here, so that the help of the command does not wait for it
         import numpy as np
 
         return np.format_float_positional(value, 4, fractional=False, trim="-")
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
-#: Names that a sentence lists, at most.
+#: Largest number of names that a sentence lists.
 FEW = 3
 
 
 def some_names(names: Sequence[str], most: int = FEW) -> str:
-    """Name a few, and count the rest.
+    """Return a list of names as text, of which the first few are named.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def some_names(names: Sequence[str], most: int = FEW) -> str:
 
 
 def enumerate_words(words: Iterable[str]) -> str:
-    """Join words with commas, and with ``and`` before the last one.
+    """Return words joined with commas, and with ``and`` before the last word.
 
     Examples
     --------
@@ -71,20 +71,20 @@ def enumerate_words(words: Iterable[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-#: Rows of a table, at most; of a longer one the first and the last are shown.
+#: Largest number of rows of a table. Longer tables show their first and last rows.
 MOST_ROWS = 12
 
 
 def as_html(
     headline: str, frame: pd.DataFrame, notes: Iterable[str] = (), picture: str = ""
 ) -> str:
-    """Write HTML that a notebook shows in the place of a `repr`.
+    """Return a table as HTML, which a notebook shows instead of a `repr`.
 
     Parameters
     ----------
     headline : str
     frame : DataFrame
-        Numbers are written with four digits, and names are text whatever they hold.
+        Table. Numbers are written with four digits, and names are escaped.
     notes : iterable of str
         Lines below the table.
     picture : str
@@ -114,7 +114,9 @@ def as_html(
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name closest to a wrong one, in any case, or None.
+    """Return the known name that is closest to a wrong name, or None.
+
+    Case is ignored.
 
     Examples
     --------
@@ -122,7 +124,7 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
     'instance'
     >>> find_nearest("zzz", ["config", "instance"])
     """
-    # only beginnings are compared, since the time is quadratic in the length
+    # compare beginnings only, because the time is quadratic in the length
     by_lower = {str(k)[:LONGEST].lower(): str(k) for k in known}
     close = difflib.get_close_matches(
         str(name)[:LONGEST].lower(), by_lower, n=1, cutoff=0.5
@@ -131,7 +133,7 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
-    """Suggest the nearest known name, then ``rest`` or all known names.
+    """Return a hint with the nearest known name, then ``rest`` or all known names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of arguments, shared by all public functions."""
+"""Checks of arguments of public functions."""
 
 import math
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from cobandit.errors import CobanditError
 
 
 def table(given: object) -> None:
-    """Raise unless a value is an EvaluationTable, and not a path or a data frame.
+    """Raise unless a value is an EvaluationTable, rather than a path or a data frame.
 
     Examples
     --------
@@ -20,8 +20,7 @@ def table(given: object) -> None:
         ...
     cobandit.errors.CobanditError: table: an EvaluationTable is needed, got ...
     """
-    # the class is asked, since the attribute of a table without shared instances may
-    # raise
+    # look at the class, because reading the attribute of an instance may raise
     if not hasattr(type(given), "feedback"):
         what = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
         raise CobanditError(
@@ -32,7 +31,10 @@ def table(given: object) -> None:
 
 
 def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64]:
-    """Return a value as a finite float array of ``ndim`` dimensions, any if None."""
+    """Return a value as an array of finite floats, or raise.
+
+    It must have ``ndim`` dimensions, unless this is None.
+    """
     try:
         if np.ma.is_masked(value):
             raise TypeError("it has masked entries")
@@ -58,7 +60,7 @@ def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64
 
 
 def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
-    """Mean vectors, one row per arm: finite, shape (K, D) with K >= 2 and D >= 1."""
+    """Return mean vectors as a finite array (K, D) with K >= 2 and D >= 1, or raise."""
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
         raise CobanditError(
@@ -70,7 +72,7 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
 def costs(
     value: ArrayLike, name: str = "costs", n_arms: int | None = None
 ) -> NDArray[np.float64]:
-    """Mean costs, one per arm: finite and positive, shape (K,)."""
+    """Return mean costs as a finite and positive array (K,), or raise."""
     array = numbers(value, name, 1)
     if n_arms is None and len(array) < 2:
         raise CobanditError(f"{name}: at least two arms are needed, got {len(array)}")
@@ -89,7 +91,7 @@ def costs(
 
 
 def positive(value: float, name: str, upper: float = np.inf) -> float:
-    """Return a finite number in (0, upper]."""
+    """Return a finite number in (0, upper], or raise."""
     number = scalar(value, name)
     if not 0 < number <= upper:
         limit = "" if upper == np.inf else f" and at most {upper}"
@@ -98,7 +100,7 @@ def positive(value: float, name: str, upper: float = np.inf) -> float:
 
 
 def non_negative(value: float, name: str) -> float:
-    """Return a finite number >= 0."""
+    """Return a finite number >= 0, or raise."""
     number = scalar(value, name)
     if number < 0:
         raise CobanditError(f"{name} is {number}: it must not be negative")
@@ -106,11 +108,11 @@ def non_negative(value: float, name: str) -> float:
 
 
 def scalar(value: float, name: str) -> float:
-    """Return a finite number."""
+    """Return a finite number, or raise."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        # the last of an integer of more than 308 digits
+        # OverflowError: an integer of more than 308 digits
         raise CobanditError(f"{name} is {value!r}: a number is needed") from None
     if not math.isfinite(number):
         raise CobanditError(f"{name} is {number}: it must be finite")
@@ -118,7 +120,7 @@ def scalar(value: float, name: str) -> float:
 
 
 def count(value: int, name: str, least: int) -> int:
-    """Return a whole number that is at least ``least``."""
+    """Return a whole number that is at least ``least``, or raise."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise CobanditError(f"{name} is {value!r}: a whole number is needed")
     if value < least:
@@ -127,7 +129,7 @@ def count(value: int, name: str, least: int) -> int:
 
 
 def seed(value: int) -> int:
-    """Return a seed of the common random numbers: a whole number from 0 to 2^64 - 1."""
+    """Return a seed, a whole number from 0 to 2^64 - 1, or raise."""
     value = count(value, "seed", 0)
     if value >= 2**64:
         raise CobanditError(f"seed is {value}: it must be below 2^64")
@@ -135,7 +137,7 @@ def seed(value: int) -> int:
 
 
 def choice(value: str, name: str, known: Iterable[str]) -> str:
-    """One of the ``known`` names; the error suggests the nearest."""
+    """Return one of the ``known`` names, or raise and suggest the nearest one."""
     known = list(known)
     if value not in known:
         near = find_nearest(value, known)

@@ -1,8 +1,8 @@
-"""The version of the distribution, read when it is first asked for."""
+"""The version of the installed distribution."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 try:
     __version__ = version("cobandit")
-except PackageNotFoundError:  # run from a source tree that was never installed
+except PackageNotFoundError:  # run from a source tree without installation
     __version__ = "0+unknown"

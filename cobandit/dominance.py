@@ -1,8 +1,8 @@
 """The Pareto order of mean vectors: dominance, margins and classification gaps.
 
-Dominance is strict in *every* coordinate, as in the paper (Section 3.2): arms that tie
-in one objective, and exact duplicates, do not dominate each other and are in the Pareto
-set.  `pareto_mask` has the standard order as well.
+Dominance is strict in *every* coordinate, as in the paper (Section 3.2). Arms that tie
+in one objective, and exact duplicates, do not dominate each other. `pareto_mask` also
+supports the standard order.
 """
 
 from typing import NamedTuple
@@ -13,43 +13,44 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.errors import CobanditError
 
-#: Largest difference of equal means. Sums of N scores in [0, 1] in another order differ
-#: in their last digits, by less than `TIE` N; different sums differ by more.
+#: Largest difference of means that count as equal. Sums of N scores in [0, 1] differ by
+#: less than `TIE` N if they are added in another order. Different sums differ by more.
 TIE = 1e-9
 
 
 def pareto_mask(
     means: ArrayLike, dominance: str = "strict", tolerance: ArrayLike = TIE
 ) -> NDArray[np.bool_]:
-    r"""Return the Pareto set, the arms that no other arm dominates, as a mask.
+    r"""Return the mask of the Pareto set, the arms that no other arm dominates.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
-        Mean vector of each arm, larger is better.
+        Mean vector of each arm. Larger is better.
     dominance : {"strict", "standard"}
-        Whether j dominates i if it is better in every coordinate, as in the paper
-        (Section 3.2), or if it is at least as good in every coordinate and better in
-        one.
+        ``"strict"``, as in the paper (Section 3.2): j dominates i if it is better in
+        every coordinate. ``"standard"``: j dominates i if it is at least as good in
+        every coordinate and better in one.
     tolerance : float or array_like, shape (D,)
-        Largest difference of equal values.  The default is for means of scores in [0,
-        1].
+        Largest difference of values that count as equal. The default is for means of
+        scores in [0, 1].
 
     Returns
     -------
     ndarray of bool, shape (K,)
-        True for the arms of the Pareto set, the paper's P* if dominance is strict.
+        True for the arms of the Pareto set. If dominance is strict, it is the paper's
+        P*.
 
     Raises
     ------
     CobanditError
-        If ``means`` is not a finite (K, D) array with K >= 2 and D >= 1, or dominance
-        or tolerance is not valid.
+        If ``means`` is not a finite (K, D) array with K >= 2 and D >= 1, or if
+        dominance or tolerance is invalid.
 
     Notes
     -----
-    Time O(K^2 D), memory O(K D).  In the standard order, equality is transitive:
-    otherwise three arms could dominate each other in a cycle.
+    Time O(K^2 D), memory O(K D). In the standard order, equality within the tolerance
+    is made transitive; otherwise, three arms could dominate each other in a cycle.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def pareto_mask(
     >>> pareto_mask(means, dominance="standard")
     array([ True,  True, False, False])
 
-    The same scores, added up in two orders:
+    The same scores, added in two orders, are equal:
 
     >>> pareto_mask([[0.1 + 0.2 + 0.3], [0.3 + 0.2 + 0.1]])
     array([ True,  True])
@@ -88,7 +89,7 @@ def pareto_mask(
 def _rank(
     means: NDArray[np.float64], tolerance: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return ranks from below in each column, (K, D), equal for equal neighbours."""
+    """Return ranks in each column, (K, D); neighbours within the tolerance tie."""
     order = np.argsort(means, axis=0)
     steps = np.diff(np.take_along_axis(means, order, axis=0), axis=0) > tolerance
     ranks = np.zeros(means.shape, dtype=np.int64)
@@ -104,8 +105,8 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         m(i, j) = \min_d (\mu_j^{(d)} - \mu_i^{(d)}), \qquad
         M(i, j) = \max_d (\mu_i^{(d)} - \mu_j^{(d)}) = -m(i, j).
 
-    If ``m(i, j) > 0``, j dominates i, by this margin in its weakest coordinate.  If
-    ``M(i, j) > 0``, i is above j by this margin in its strongest coordinate.
+    If ``m(i, j) > 0``, j dominates i, and m is the smallest of its leads over i. If
+    ``M(i, j) > 0``, i is above j in some coordinate, and M is the largest of its leads.
 
     Parameters
     ----------
@@ -122,7 +123,8 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
     Notes
     -----
-    Time and memory O(K^2 D), for few arms; `classification_gaps` needs no such matrix.
+    Time and memory O(K^2 D), which limits the number of arms. `classification_gaps`
+    does not need these matrices.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def margins_of_others(
     means: ArrayLike,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return `margins` with diagonals that affect no largest m and no smallest M."""
+    """Return `margins` with infinite diagonals, which no maximum or minimum selects."""
     m, M = margins(means)
     np.fill_diagonal(m, -np.inf)
     np.fill_diagonal(M, np.inf)
@@ -155,7 +157,7 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
                       \bigl( M(j, i)^+ + (\Delta_j^-)^+ \bigr) \bigr], \\
         \gamma_i   &= \Delta_i^- \text{ if } i \text{ is dominated, else } \Delta_i^+ .
 
-    Margins up to `TIE` are no dominance.
+    Margins up to `TIE` do not count as dominance.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (K,)
-        Non-negative; zero if a tie makes the membership of an arm undecidable.
+        Gaps, >= 0. The gap is zero if a tie makes the membership of an arm undecidable.
 
     Raises
     ------
@@ -178,8 +180,8 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    The third arm is dominated by the second with margin 1/8, which is also the smaller
-    term in the gaps of both others.
+    The second arm dominates the third by a margin of 1/8. This margin is also the
+    smaller term in the gaps of the other two arms.
 
     >>> classification_gaps([[0.75, 0.25], [0.5, 0.5], [0.375, 0.25]])
     array([0.125, 0.125, 0.125])
@@ -202,7 +204,7 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     return gaps
 
 
-#: Relative and absolute tolerance of gaps that count as equal to the largest (paper,
+#: Relative and absolute tolerance of gaps that tie with the largest gap (paper,
 #: Appendix A).
 GAP_RTOL = 1e-10
 GAP_ATOL = 1e-12
@@ -219,8 +221,8 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
     Returns
     -------
     int
-        Position of the largest gap.  Of equal gaps, one of a dominated arm has
-        precedence, and then the first.
+        Position of the largest gap. Among ties, dominated arms have priority, then the
+        first arm.
 
     Examples
     --------
@@ -237,11 +239,12 @@ class GapTerm(NamedTuple):
     r"""The term that determines the classification gap of an arm i."""
 
     front: bool  #: whether i is in the Pareto set
-    gap: float  #: its classification gap
-    by: int  #: number of the determining arm j, the lowest of several
-    #: ``"dominated"`` (j dominates i by the largest margin, m(i, j)), ``"overtaken"``
-    #: (i stays on the front until j gains M(i, j)) or ``"needed"`` (the membership of j
-    #: depends on i, by the positive parts of M(j, i) and of its largest margin)
+    gap: float  #: classification gap of i
+    by: int  #: number of the arm j that determines the gap, the lowest among ties
+    #: ``"dominated"``: j dominates i by the largest margin, m(i, j). ``"overtaken"``: i
+    #: remains on the front until j gains M(i, j). ``"needed"``: the membership of j
+    #: depends on i, and the gap is the sum of the positive parts of M(j, i) and of the
+    #: largest margin above j.
     term: str
 
 
@@ -263,8 +266,8 @@ def gap_terms(means: ArrayLike) -> list[GapTerm]:
 
     Notes
     -----
-    It uses the pairwise margins, independently of `classification_gaps`.  Time and
-    memory O(K^2 D).
+    The gaps are computed from pairwise margins, independently of `classification_gaps`.
+    Time and memory O(K^2 D).
 
     Examples
     --------

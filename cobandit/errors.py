@@ -3,7 +3,7 @@
 * ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong
   shape
 
-  * ``BudgetError``: the budget is too small; ``smallest`` is one that works
+  * ``BudgetError``: the budget is too small; ``smallest`` is the smallest that works
   * ``TableError``: a table, card, plan, log, run or option has faults, which are listed
     in ``faults``
   * ``DatasetUnavailable``: a table of the catalogue could not be fetched
@@ -11,10 +11,9 @@
 * ``GuaranteeWarning`` (a ``UserWarning``): the run continues without the paper's
   guarantee
 
-Functions on arrays raise ``CobanditError`` by the checks in ``_validation``.  Input
-that a user wrote into a file, a data frame or an option is refused with a place, a
-problem, a remedy and a code: by `raise_if_any`, all faults at once, or by
-`raise_fault`, a single one.
+Functions on arrays raise ``CobanditError`` by the checks in ``_validation``. Faults of
+a file, a data frame or an option of the user have a place, a problem, a remedy and a
+code. `raise_if_any` reports all faults together, and `raise_fault` a single one.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class CobanditError(ValueError):
     """Base class of the errors that cobandit raises for bad input.
 
     Every public function checks its arguments before it computes or changes anything.
-    An argument that is out of range or of the wrong shape raises this error, which
-    names the argument, its value and the allowed values; docstrings list errors only
-    where there is more to say.
+    If an argument is out of range or of the wrong shape, it raises this error, which
+    names the argument, its value and the allowed values. Docstrings do not repeat this,
+    and list only other errors.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class DatasetUnavailable(CobanditError):
 
 
 class GuaranteeWarning(UserWarning):
-    """Feedback left the range that the paper's guarantee assumes.
+    """Feedback is outside the range that the paper's guarantee assumes.
 
     The run continues without the guarantee.
     """
@@ -95,21 +94,20 @@ class Fault:
     Parameters
     ----------
     file : str
-        File, option or name of the frame that holds the fault; blank where the caller
-        adds it.
+        File, option or name of the frame with the fault; blank if the caller adds it.
     problem : str
         The problem, with the offending value.
     remedy : str
-        What the user can do.
+        Advice to the user.
     row : int, optional
-        First row concerned; 1 is the first data row.
+        First row with the fault; 1 is the first data row.
     column : str, optional
-        Column concerned, or the field of a card.
+        Column with the fault, or field of a card.
     more : int
         Number of further rows with the same fault.
     code : str
-        Short name of the kind of fault, such as ``equal-scores``. It does not change
-        with the wording of messages; blank for kinds without one.
+        Short name of the kind of fault, such as ``equal-scores``, which does not change
+        with the wording of messages. Blank if the kind has no name.
     data : str
         Data of the user that the message must not shorten, such as a result that could
         not be written.
@@ -131,9 +129,10 @@ class Fault:
     data: str = ""
 
     def locate(self, place: Callable[[int, str | None], Place]) -> Fault:
-        """Translate a row and column of a frame into a place in its source files.
+        """Return the fault with its place in the source files of a frame.
 
-        A fault without a row stays as it is.
+        ``place`` translates row and column. A fault without a row is returned
+        unchanged.
 
         Examples
         --------
@@ -146,7 +145,7 @@ class Fault:
         return replace(self, **place(self.row, self.column)._asdict())
 
     def __str__(self) -> str:
-        """Write place, problem and remedy on one line."""
+        """Return place, problem and remedy on one line."""
         place = ellipsize(self.file, LONGEST)
         if self.row is not None:
             place += f", row {self.row:,}"
@@ -164,25 +163,25 @@ class Fault:
 
 
 class TableError(CobanditError):
-    """Input has faults: a table, card, plan, log, run or option.
+    """A table, card, plan, log, run or option has faults.
 
     The message lists every fault.
 
     Attributes
     ----------
     faults : tuple of Fault
-        The same faults as data, so that a caller can add a file or a field to them.
+        The same faults as data. A caller can add a file or a field to them.
     """
 
     faults: tuple[Fault, ...] = ()
 
 
-#: Faults that one message lists, at most.
+#: Largest number of faults that one message lists.
 MAX_LISTED = 50
 
 
 def raise_if_any(faults: Iterable[Fault]) -> None:
-    """Raise one :class:`~cobandit.errors.TableError` that lists all faults, if any.
+    """Raise one :class:`~cobandit.errors.TableError` with all faults, if there are any.
 
     Raises
     ------
@@ -218,7 +217,7 @@ def raise_if_any(faults: Iterable[Fault]) -> None:
 
 @dataclass
 class Faults:
-    """Faults of one table, collected while it is checked.
+    """The faults of one table, collected during its checks.
 
     Examples
     --------
@@ -244,7 +243,7 @@ class Faults:
         *,
         code: str = "",
     ) -> None:
-        """Add a fault of the table, a column, or the rows in a mask of shape (N,)."""
+        """Add a fault of the table, of a column, or of the rows of a mask (N,)."""
         fault = Fault(self.source, problem, remedy, column=column, code=code)
         if rows is not None:
             first = int(rows.argmax()) + 1
@@ -261,8 +260,8 @@ def raise_fault(
 ) -> NoReturn:
     """Raise one error with a place, a problem and a remedy.
 
-    A validator of a field does not know its place and passes None; `check_fields` adds
-    the place.
+    A validator of a field does not know its place, and passes None. `check_fields` then
+    adds the place.
 
     Raises
     ------

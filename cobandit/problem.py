@@ -1,4 +1,4 @@
-"""A bandit problem with known means and costs, and the quantities of the paper."""
+"""A bandit problem with known means and costs, and its quantities in the paper."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,12 +25,12 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (...)
-        The paper's H_i (Section 3.1).  Time O(D) per point.
+        The paper's H_i (Section 3.1). Time O(D) per point.
 
     Raises
     ------
     CobanditError
-        If an entry is not a finite, non-negative number, or there is no coordinate.
+        If an entry is not finite or is negative, or if there is no coordinate.
 
     Examples
     --------
@@ -55,20 +55,21 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
         H_{\mu,c} = \max_{\emptyset \ne A \subseteq [K]} \frac{C(A)}{\gamma_{(|A|)}^2}
                   = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
 
-    with gaps in ascending and costs in descending order: among the sets of size k, the
-    k most expensive arms have the largest total cost, so K sets are enough.
+    with gaps in ascending and costs in descending order. Among the sets of size k, the
+    k most expensive arms have the largest total cost, so that only K sets matter.
 
     Parameters
     ----------
     gaps : array_like, shape (K,)
         Classification gaps, >= 0.
     costs : array_like, shape (K,)
-        Costs in any unit, which is the unit of the complexity.
+        Costs, in any unit.
 
     Returns
     -------
     float
-        ``inf`` if a gap is zero, which the paper excludes.
+        Complexity, in the unit of the costs. It is ``inf`` if a gap is zero, a case
+        that the paper excludes.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 
     Notes
     -----
-    Exact; time O(K log K).
+    The value is exact. Time O(K log K).
 
     Examples
     --------
@@ -94,7 +95,7 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 def check_gaps(
     gaps: ArrayLike, costs: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return classification gaps >= 0 and positive costs, checked."""
+    """Return classification gaps and costs as arrays, or raise if they are invalid."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
         raise CobanditError(
@@ -104,15 +105,15 @@ def check_gaps(
 
 
 class Problem:
-    r"""True means and costs of K arms, with the quantities of the paper.
+    r"""True means and costs of K arms, and their quantities in the paper.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         Mean reward vectors in [0, 1]; K >= 2, D >= 1.
     costs : array_like, shape (K,)
-        Mean cost of one pull of each arm, in any unit.  Costs are not rescaled: divide
-        them by the largest cost for the paper's statements, so that they are in
+        Mean cost of one pull of each arm, in any unit. Costs are not rescaled. For the
+        paper's statements, divide them by the largest cost, so that they are in
         [lambda, 1].
     names : sequence of str, optional
         Names of the arms; by default ``"0"``, ``"1"``, ...
@@ -180,7 +181,7 @@ class Problem:
 
     @cached_property
     def hypervolume(self) -> NDArray[np.float64]:
-        """Hypervolume of each arm, the product of its means: shape (K,)."""
+        """Hypervolume of each arm, the product of its means, shape (K,)."""
         return hypervolume(self.means)
 
     @cached_property
@@ -217,8 +218,8 @@ class Problem:
         )
 
     def _repr_html_(self) -> str:
-        """Write the arms as a table, for a notebook."""
-        # importing pandas takes a third of a second
+        """Return the arms as an HTML table for a notebook."""
+        # imported here, since importing pandas takes a third of a second
         import pandas as pd
 
         names = [f"mean {d + 1}" for d in range(self.n_objectives)]

@@ -11,11 +11,12 @@ STAKES = np.array([0.9, 0.75, *2.0 ** -np.arange(1, 6)])
 
 
 def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int) -> int:
-    r"""Return the most true claims of which one must be rejected for a wrong membership.
+    r"""Return the largest number of true claims that must survive the bets.
 
     .. math:: \max_{\max\{F, 1\} \le p \le K - R} p\, (K - 1) + (K - p)\, D
 
-    Suppose that the front has size p. A member has one claim per other configuration,
+    While none of these claims is rejected, no membership is wrong. Suppose that the
+    front has size p. A member has one claim per other configuration,
     in an objective in which the other configuration is not above the member. A
     dominated configuration has D claims, about one of its dominators.
 

@@ -1,9 +1,9 @@
-"""The constants and bounds of the paper, exactly as stated, and of our policies.
+"""Constants and bounds of the paper, exactly as stated, and of our policies.
 
-Costs are scaled as in the paper: divided by the largest, in [lambda, 1].
-``cost_ratio`` is lambda, the smallest over the largest cost; ``budget`` is B in units
-of the largest cost; ``alpha`` is the exploration constant of Theorem 1.  Logarithms are
-natural. Bounds that are not in the paper are marked (ours) in their first line.
+Costs are divided by the largest cost, as in the paper, so that they are in [lambda, 1].
+``cost_ratio`` is lambda, the smallest cost over the largest. ``budget`` is B in units
+of the largest cost. ``alpha`` is the exploration constant of Theorem 1. Logarithms are
+natural. Functions that are not in the paper are marked (ours) in their first line.
 """
 
 from cobandit.problem import cost_complexity as cost_complexity

@@ -1,14 +1,14 @@
 r"""The divergence of an arm from the most efficient one, for `CoHVKLUCB` (ours).
 
-Rewards are D binary variables and the cost is lambda or 1, all independent.  The
-divergence of means x and a mean cost y from an arm is
+Rewards are D binary variables, the cost is lambda or 1, and all are independent. The
+divergence of mean rewards x and a mean cost y from an arm is
 
 .. math:: \mathcal D(x, y) = \sum_d \mathrm{kl}(\mu^{(d)}, x^{(d)})
     + \mathrm{kl}\Bigl(\frac{\mu^c - \lambda}{1 - \lambda},
     \frac{y - \lambda}{1 - \lambda}\Bigr) ,
 
-with kl the divergence of binary variables.  The most efficient point at a divergence
-is, for some :math:`\eta > 0`,
+with kl the divergence of binary variables. The most efficient point (x, y) within a
+divergence satisfies, for some :math:`\eta > 0`,
 
 .. math::
 
@@ -39,7 +39,7 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
     Returns
     -------
     ndarray
-        ``inf`` if q is 0 or 1 and p is not.
+        Divergence, ``inf`` if q is 0 or 1 and p differs from q.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
 
 
 def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
-    """Return the share z of the most efficient point, given the share q and eta.
+    """Return z of the most efficient point, from q and eta.
 
-    It is the root in [0, q] of a quadratic.
+    It is the root in [0, q] of the quadratic equation in the module's docstring.
     """
     span = 1 - cost_ratio
     constant = multiplier * share * cost_ratio
@@ -67,7 +67,7 @@ def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
     linear = span * (1 - multiplier * share) + multiplier * cost_ratio
     root = sqrt(max(0.0, linear**2 + 4 * square * constant))
 
-    # two equal forms of the root: this one has no difference of nearly equal numbers
+    # of two equal forms of the root, use the one without cancellation
     if linear < 0:
         return min(share, (root - linear) / (2 * square))
     return min(share, 2 * constant / (linear + root))
@@ -76,7 +76,7 @@ def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
 def least_divergence(
     means: ArrayLike, mean_cost: float, best_efficiency: float, *, cost_ratio: float
 ) -> float:
-    r"""Return the divergence of an arm from the nearest most efficient point (ours).
+    r"""Return the divergence of an arm from the nearest more efficient point (ours).
 
     .. math::
 
@@ -93,12 +93,12 @@ def least_divergence(
     Returns
     -------
     float
-        Zero for an arm that is at least as efficient; ``inf`` if no point is more
-        efficient.
+        Divergence, zero if the arm itself is at least as efficient as
+        ``best_efficiency``, and ``inf`` if no point is more efficient.
 
     Examples
     --------
-    With one objective at unit cost it is the divergence of two binary variables.
+    With one objective and unit costs, it is the divergence of two binary variables.
 
     >>> round(least_divergence([0.5], 1.0, 0.75, cost_ratio=1.0), 6)
     0.143841
@@ -120,7 +120,7 @@ def least_divergence(
         return (1 + eta * mu) / (1 + eta), cheapest(q, eta, cost_ratio=ratio)
 
     def excess(log_multiplier: float) -> float:
-        """Return the log efficiency of a point less the target; falls as eta grows."""
+        """Return the log efficiency minus the target, which falls as eta grows."""
         x, z = best_point(log_multiplier)
         return float(np.log(x).sum()) - log(ratio + span * z) - aim
 

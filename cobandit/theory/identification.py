@@ -1,4 +1,4 @@
-"""Pareto identification: the constants and the error bound of Theorem 2."""
+"""Theory of Pareto identification: the constants and the error bound of Theorem 2."""
 
 from math import exp
 
@@ -23,7 +23,7 @@ def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     Returns
     -------
     float
-        Between the harmonic number H_K (equal costs) and K.  Time O(K).
+        Between the harmonic number H_K, for equal costs, and K. Time O(K).
 
     Examples
     --------
@@ -44,10 +44,11 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
                    = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}},
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
-    The maximum is over orders of elimination.  It is attained if the most expensive arm
-    is removed first, because exchanging two neighbours so that the more expensive one
-    is removed first raises the sum.  It is at most :math:`L_{K,\lambda} -
-    1/(1+\lambda)` and at most :math:`1 + \log(C_1 / (c^{[K-1]} + c^{[K]}))`.
+    The maximum is over orders of elimination e. It is attained if arms are removed in
+    the order of falling costs, because exchanging two neighbours so that the more
+    expensive one is removed first increases the sum. The constant is at most
+    :math:`L_{K,\lambda} - 1/(1+\lambda)`, and at most :math:`1 + \log(C_1 / (c^{[K-1]}
+    + c^{[K]}))`.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 1 (two arms) and `needed_allocation_constant`.  Time O(K log K).
+        At least 1, the value for two arms. Time O(K log K).
 
     Raises
     ------
@@ -77,7 +78,7 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
 def checked_problem(
     n_arms: int, n_objectives: int, complexity: float
 ) -> tuple[int, int, float]:
-    """Check the size and the complexity of a problem."""
+    """Return the size and the complexity of a problem, checked."""
     if complexity != np.inf:
         complexity = _validation.positive(complexity, "complexity")
     return (
@@ -88,7 +89,10 @@ def checked_problem(
 
 
 def decay_budget(n_arms: int, cost_ratio: float, complexity: float) -> float:
-    r"""Return the budget per factor e, :math:`256\, L_{K,\lambda} H_{\mu,c}`."""
+    r"""Return the budget that divides the bound of Theorem 2 by e.
+
+    It is :math:`256\, L_{K,\lambda} H_{\mu,c}`.
+    """
     return 256 * allocation_constant(n_arms, cost_ratio) * complexity
 
 
@@ -107,7 +111,7 @@ def identification_error_bound(
     Parameters
     ----------
     budget : float
-        B > 0.  The theorem requires B >= 2 L H; below that the formula exceeds one.
+        B > 0. The theorem requires B >= 2 L H; below that, the formula exceeds one.
     n_arms, n_objectives : int
         K >= 2 and D >= 1.
     cost_ratio : float
@@ -118,7 +122,7 @@ def identification_error_bound(
     Returns
     -------
     float
-        The bound as stated; above one it is trivial.
+        The bound as stated, which is trivial above one.
 
     Examples
     --------

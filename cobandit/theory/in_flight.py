@@ -17,39 +17,39 @@ def alpha_in_flight(
         \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
                  \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
 
-    Radii count evaluations in flight, and are therefore too narrow: of the n
-    evaluations of an arm that were begun, s = n - p have returned, with :math:`p \le m
-    - 1`, and
-    :math:`s \ge n_0` when the index decides.  On the event of Theorem 1 at
-    :math:`\alpha` the sum over all n is within :math:`\sqrt{\alpha\, n \log T_B}` of
-    its mean, and any p of them change it by at most p.  So the mean over the s returned
-    evaluations is within
+    Radii count evaluations in flight, and are therefore too narrow. Of the n
+    evaluations of an arm that were begun, p are in flight and s = n - p have returned.
+    Here :math:`p \le m - 1`, and :math:`s \ge n_0` when the index decides. On the event
+    of Theorem 1 at :math:`\alpha`, the sum of all n evaluations is within
+    :math:`\sqrt{\alpha\, n \log T_B}` of its mean, and leaving out p of them changes it
+    by at most p. The mean of the s returned evaluations is therefore within
 
     .. math::
 
         \frac ns \Bigl(\sqrt{\frac{\alpha \log T_B}{n}} + \frac pn\Bigr)
         \le \sqrt{\frac{\alpha_m \log T_B}{n}}
 
-    of the truth, and optimism holds with radii at :math:`\alpha_m`.
+    of the true mean, and optimism holds with radii at :math:`\alpha_m`.
 
     If the order of results is independent of their values, :math:`\kappa = 1 + (m - 1)
-    / n_0` is enough: results are then independent draws in the order of arrival, and
-    :math:`n / s` is the only loss.  They are dependent if fast answers come first and
-    speed is an objective.
+    / n_0` is enough. Results are then independent draws in the order of arrival, and
+    the factor :math:`n / s` is the only loss. The order depends on the values if, for
+    example, speed is an objective, since fast answers arrive first.
 
     Parameters
     ----------
     at_once : int
-        m >= 1, largest number of evaluations in flight.
+        m >= 1, the largest number of evaluations in flight.
     n_init : int
-        :math:`n_0 \ge 1`, returned evaluations of each arm before the index decides.
+        :math:`n_0 \ge 1`, the number of returned evaluations of each arm before the
+        index decides.
     budget, cost_ratio, alpha : float
         B, lambda, and the alpha for which the event of Theorem 1 is stated.
 
     Returns
     -------
     float
-        alpha itself for one evaluation at a time.
+        :math:`\alpha_m`, which equals alpha for one evaluation at a time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Online selection: Theorem 1, Lemma 1 and Corollary 1."""
+"""Theory of online selection: Theorem 1, Lemma 1 and Corollary 1."""
 
 from math import ceil, log, sqrt
 from typing import Any
@@ -11,16 +11,16 @@ from cobandit.errors import CobanditError
 
 
 def horizon(budget: float, cost_ratio: float) -> int:
-    r"""Return the largest number of pulls, :math:`T_B = \lceil B / \lambda \rceil + 1`.
+    r"""Return the bound on the number of pulls that Section 4.1 defines.
 
-    See Section 4.1.
+    .. math:: T_B = \lceil B / \lambda \rceil + 1
 
     Parameters
     ----------
     budget : float
         B > 0.
     cost_ratio : float
-        lambda in (0, 1], where the budget is in units of the largest cost.
+        lambda in (0, 1]. The budget is in units of the largest cost.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def horizon(budget: float, cost_ratio: float) -> int:
 def confidence_radius(
     pulls: int, budget: float, cost_ratio: float, alpha: float = 2.0
 ) -> float:
-    r"""Return the radius after n pulls of an arm.
+    r"""Return the confidence radius after n pulls of an arm.
 
     .. math:: \beta = \sqrt{\alpha \log T_B / n} \qquad \text{(Section 4.1)}
 
@@ -50,7 +50,7 @@ def confidence_radius(
     budget, cost_ratio : float
         B and lambda.
     alpha : float
-        Exploration constant; Theorem 1 requires alpha >= 2.
+        Exploration constant. Theorem 1 requires alpha >= 2.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def index_constant(n_objectives: int, cost_ratio: float) -> float:
 
     .. math:: C_{\lambda,H} = 4D/\lambda + 4/\lambda^2
 
-    On the concentration event no index exceeds its arm's efficiency by more than this
-    constant times the radius.
+    On the concentration event, no index exceeds the efficiency of its arm by more than
+    this constant times the radius.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def failure_probability(
     Returns
     -------
     float
-        The bound as stated; above one it is trivial.
+        The bound as stated, which is trivial above one.
 
     Examples
     --------
@@ -181,10 +181,11 @@ def pull_bound(
             \Bigr\rceil
             + 2K(D+1)\,T_B^{2-2\alpha}
 
-    It holds for Algorithm 1 as printed: ``CoHVUCB(..., selection="all")`` with unscaled
-    radii.  It also holds for feasible selection, which makes at most :math:`1/\lambda`
-    more pulls over all arms together, since the factor 4 is larger than needed (ours;
-    the paper's proof does not treat feasible selection).
+    The bound holds for Algorithm 1 as printed, which is ``CoHVUCB(...,
+    selection="all")`` with unscaled radii. It also holds for feasible selection, which
+    makes at most :math:`1/\lambda` more pulls of all arms together, because the factor
+    4 is larger than needed. (This extension is ours; the paper's proof does not cover
+    feasible selection.)
 
     Parameters
     ----------
@@ -195,13 +196,13 @@ def pull_bound(
     cost_ratio, budget : float
         lambda in (0, 1] and B > 0.
     alpha : float
-        The theorem requires alpha >= 2; smaller values are not refused.
+        The theorem requires alpha >= 2. Smaller values are accepted.
 
     Returns
     -------
     float
-        The bound as stated; at least one, and useful only below the trivial bound B /
-        lambda.
+        The bound as stated. It is at least one, and useful only if it is below the
+        trivial bound B / lambda.
 
     Raises
     ------
@@ -240,12 +241,12 @@ def efficiency_regret_bound(
 ) -> float:
     r"""Return the bound of Theorem 1 on the efficiency regret, with its constants.
 
-    It is the sum of :math:`\Delta_i` times `pull_bound` over suboptimal arms.
+    The bound is the sum of :math:`\Delta_i` times `pull_bound` over suboptimal arms.
 
     Parameters
     ----------
     gaps : array_like, shape (K,)
-        Efficiency gaps of all arms, the best one (gap zero) among them.
+        Efficiency gaps of all arms, including the gap of zero of the best arm.
     n_objectives : int
         D >= 1.
     cost_ratio, budget, alpha : float
@@ -254,7 +255,7 @@ def efficiency_regret_bound(
     Returns
     -------
     float
-        Bound on the expected hypervolume-efficiency regret.  Time O(K).
+        Bound on the expected efficiency regret. Time O(K).
 
     Examples
     --------
@@ -270,7 +271,7 @@ def efficiency_regret_bound(
 def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
     r"""Return the bound :math:`\nu_{i^\star} (B + 1)` of Lemma 1 on hypervolume.
 
-    No policy exceeds it.
+    No policy has a larger expected hypervolume.
 
     Parameters
     ----------
@@ -312,12 +313,12 @@ def standard_regret_bound(
             \Bigr\rceil
             + 2K(D+1)\,T_B^{2-2\alpha} \Bigr)
 
-    This is the form in the corollary's proof.
+    This form is in the proof of the corollary.
 
     Parameters
     ----------
     gaps : array_like, shape (K,)
-        Efficiency gaps of all arms, the best one (gap zero) among them.
+        Efficiency gaps of all arms, including the gap of zero of the best arm.
     mean_costs : array_like, shape (K,)
         :math:`\mu_i^c` in [lambda, 1].
     best_efficiency : float
@@ -330,7 +331,7 @@ def standard_regret_bound(
     Returns
     -------
     float
-        Bound on the expected standard hypervolume regret.  Time O(K).
+        Bound on the expected standard regret. Time O(K).
 
     Examples
     --------
@@ -357,7 +358,7 @@ def standard_regret_bound(
 
 
 def gaps_of(gaps: ArrayLike) -> np.ndarray:
-    """Return efficiency gaps; raise unless the smallest is zero."""
+    """Return efficiency gaps as an array, or raise unless the smallest is zero."""
     gaps = _validation.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError(
