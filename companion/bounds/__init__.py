@@ -1,4 +1,4 @@
-"""Bounds that the paper does not state: sharper ones, and ones for its open cases.
+"""Bounds that are not in the paper: sharper bounds, and bounds for its open cases.
 
 Conventions are those of :mod:`cobandit.theory`.
 """

@@ -11,51 +11,53 @@ from cobandit.errors import CobanditError
 
 
 def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
-    r"""Return the mean number of instances that any method needs (ours).
+    r"""Return a lower bound on the mean number of instances that a method needs (ours).
 
-    Instances are in random order.
-
-    Two tables of N instances have :math:`c_g` and :math:`c'_g` instances of kind g, and
-    different fronts; a kind is a vector of the scores of all configurations. Consider a
-    method that returns the front of either table with probability at least :math:`1 -
-    \delta` and cannot know the kind of an instance. On the first table, it touches
+    The kind of an instance is the vector of the scores of all configurations on it. Two
+    tables of N instances have :math:`c_g` and :math:`c'_g` instances of kind g, and
+    different fronts. Consider a method that returns the right front of each table with
+    probability at least :math:`1 - \delta`, and that does not know the kind of an
+    instance before evaluating it. On the first table, it evaluates
 
     .. math::
 
         \mathrm E\, \tau \ge \sum_{n=0}^{N-1} (1 - \delta - \beta_n)^+
 
-    instances on average, where :math:`\beta_n` is the power of the best test of level
+    instances on average. Here :math:`\beta_n` is the power of the best test of level
     :math:`\delta` of the second table against the first, from n instances drawn without
     replacement.
 
-    To answer with the first front after at most n instances is such a test: on the
-    second table it is wrong, and has probability at most :math:`\delta`; on the first
-    table it has probability at least :math:`\Pr[\tau \le n] - \delta`. So
-    :math:`\Pr[\tau > n] \ge 1 - \delta - \beta_n`; sum over n. The touched instances
-    are a random sample in any order in which a method requests them, and all scores of
-    an instance may be shown to it. By Neyman and Pearson, the best test uses the ratio
-    of two multivariate hypergeometric probabilities. `least_evaluations` is far
-    smaller, because it bounds methods that may know this very table, and so which
-    instances decide.
+    *Proof.* The event that the method returns the first front after at most n instances
+    is such a test. On the second table, this answer is wrong, and has probability at
+    most :math:`\delta`. On the first table, the event has probability at least
+    :math:`\Pr[\tau \le n] - \delta`. Therefore :math:`\Pr[\tau > n] \ge 1 - \delta -
+    \beta_n`, and the bound is the sum over n. In whatever order a method requests
+    instances, they are a random sample. The proof allows the method to see all scores
+    of an instance. By the lemma of Neyman and Pearson, the best test uses the ratio of
+    two multivariate hypergeometric probabilities.
+
+    `least_evaluations` is far smaller, because it bounds methods that may know this
+    table, and therefore the instances that decide.
 
     Parameters
     ----------
     counts, other : array_like of int, shape (G,)
         :math:`c` and :math:`c'`, each with sum N. For two configurations and one binary
-        objective G = 3: only the first right, only the second, both or neither.
+        objective, there are G = 3 kinds: only the first is right; only the second is
+        right; both or neither are right.
     delta : float
         In [0, 1/2).
 
     Returns
     -------
     float
-        Time O(N M) for M, the product of the larger counts of all kinds but the last,
-        plus one each.
+        The bound. Time O(N M), where M is the product, over all kinds but the last, of
+        the larger count plus one.
 
     Examples
     --------
-    Of 40 instances, 10 favour one configuration and 4 the other; 7 and 7 in the other
-    table.
+    Of 40 instances, 10 favour one configuration and 4 the other. In the other table, 7
+    instances favour each.
 
     >>> round(least_instances([10, 4, 26], [7, 7, 26], delta=0.05), 1)
     17.9
@@ -99,7 +101,8 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
         possible = logs[0] > -inf
         order = np.argsort(logs[1][possible] - logs[0][possible], kind="stable")
         first, second = (np.exp(log[possible][order]) for log in logs)
-        # the most favourable outcomes within the level, and a part of the next outcome
+        # the test rejects at the outcomes of largest ratio within the level, and with
+        # some probability at the next outcome
         level = np.cumsum(second)
         n_whole = int(np.searchsorted(level, delta, side="right"))
         power = float(first[:n_whole].sum())
@@ -114,12 +117,12 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
 
 
 def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.float64]:
-    r"""Return the mean evaluations per configuration that any method needs (ours).
+    r"""Return lower bounds on the mean evaluations per configuration (ours).
 
-    The table is finite. Take any method, randomised or not, with any choice of
-    evaluations and any stopping rule, that returns the front of *every* table of values
-    in [0, 1] with probability at least :math:`1 - \delta`, and let :math:`T_i` be the
-    number of its evaluations of configuration i on this table. Let G be g instances
+    Consider any method, randomised or not, with any choice of evaluations and any
+    stopping rule. It must return the front of *every* table of values in [0, 1] with
+    probability at least :math:`1 - \delta`. Let :math:`T_i` be its number of
+    evaluations of configuration i on the given table. Let G be a set of g instances
     such that raising (or lowering) i in one objective on any m of them changes the
     front. Then
 
@@ -128,42 +131,43 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
         \mathrm E[T_i] \ge \mathrm E[h] \ge H(g, m), \qquad
         \binom{g - H}{m} = 2 \delta \binom gm ,
 
-    where h counts the evaluations of i in G. To see this, let Q be m instances of G and
-    A the event that i is evaluated on none of them. Up to the first evaluation in Q,
-    the method cannot distinguish this table from the one changed on Q, where the same
-    answer is wrong: :math:`\Pr[A] \le \delta + \delta`, wrong on one of the two.
-    Averaged over all Q in G, :math:`\Pr[A \mid h] = \binom{g - h}m / \binom gm`, which
-    is convex in h (H is interpolated between whole numbers), and Jensen's inequality
-    completes the proof.
+    where h is the number of evaluations of i in G.
 
-    The bound is the best over all G of the g instances with the most room, and the sum
-    of raising and lowering on disjoint instances. With ``delta=0`` this is certainty: i
-    has to be evaluated on all of G but m - 1. Configurations are bounded one by one, as
-    if all others were known, so that the truth is higher. The method may know this very
-    table and only has to verify it: this is a bound by randomised certificates, or
-    fractional block sensitivity (Aaronson, 2008; Tal, 2013). `least_instances` bounds
-    methods that have to find out which instances decide.
+    *Proof.* Let Q be a set of m instances of G, and A the event that i is evaluated on
+    none of them. Until the first evaluation in Q, the method cannot distinguish the
+    table from the table that is changed on Q. On A, its answer is wrong on one of the
+    two tables, so that :math:`\Pr[A] \le \delta + \delta`. Averaged over all Q in G,
+    :math:`\Pr[A \mid h] = \binom{g - h}m / \binom gm`. This is convex in h (H is
+    interpolated between whole numbers), and Jensen's inequality completes the proof.
+
+    The bound is the largest over the sets G of the g instances with the most room, for
+    all g. It adds the bounds for raising and for lowering on disjoint instances. With
+    ``delta=0``, i must be evaluated on all but m - 1 instances of G. Each configuration
+    is bounded as if all others were known, so that the true minimum is larger. The
+    method may even know this table, and only has to verify it. This is a bound by
+    randomised certificates, or fractional block sensitivity (Aaronson, 2008; Tal,
+    2013). `least_instances` bounds methods that must find out which instances decide.
 
     Parameters
     ----------
     rewards : array_like, shape (K, N, D)
-        The whole table, in [0, 1].
+        All values of the table, in [0, 1].
     delta : float
         In [0, 1/2).
 
     Returns
     -------
     ndarray, shape (K,)
-        Lower bounds on the expected numbers of evaluations, each at most N. Zero if no
-        change of that configuration alone changes the front. Time O(K^2 D + K D N log
-        N).
+        Lower bounds on the expected numbers of evaluations, each at most N. A bound is
+        zero if no change of the configuration alone changes the front. Time O(K^2 D +
+        K D N log N).
 
     Examples
     --------
-    One configuration is right on all ten instances, the other on six. The first would
-    be worse with five of its answers wrong, so that all but four have to be evaluated.
-    The second cannot be better, whatever its four wrong answers are; equality does not
-    count.
+    The first configuration is right on all ten instances, and the second on six. If
+    five answers of the first were wrong, it would be worse, so that all but four of its
+    answers must be evaluated. The second cannot become better, even if its four wrong
+    answers were right; equality does not count.
 
     >>> table = np.ones((2, 10, 1))
     >>> table[1, 6:] = 0
@@ -191,7 +195,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
         values = np.sort(rewards[i, :, d])
         raised = _by_size(1 - values, raising[i, d], delta)
         lowered = _by_size(values[::-1], lowering[i, d], delta)
-        # the t lowest values are raised, the others lowered
+        # the t lowest values are raised, and the others are lowered
         bounds[i] = max(bounds[i], (raised + lowered[::-1]).max())
 
     return bounds
@@ -200,7 +204,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
 def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
     """Return the smallest change of a single mean that changes the Pareto front.
 
-    Dominance is strict in every objective, as everywhere.
+    Dominance is strict in every objective.
 
     Parameters
     ----------
@@ -209,8 +213,8 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (2, K, D)
-        Infimum of increases and of decreases in one objective that change the front;
-        infinite if none does.
+        Infimum of the increases, and of the decreases, of one mean that change the
+        front; infinite if none does.
 
     Examples
     --------
@@ -233,12 +237,13 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
         over = np.all(others > 0, axis=1) & ~itself
         under = np.all(others < 0, axis=1) & ~itself
         if not front[i]:
-            # until it equals the last of its dominators
+            # raise it until it equals the last of its dominators
             changes[0, i, d] = above[i, dominates[i], d].max()
         else:
-            # until it dominates an arm on the front
+            # raise it until it dominates an arm on the front
             changes[0, i, d] = above[i, under & front, d].min(initial=np.inf)
-            # until an arm dominates it, or an arm that only it dominates is free
+            # lower it until an arm dominates it, or until it no longer dominates an arm
+            # that no other arm dominates
             only = dominates[:, i] & (dominates.sum(axis=1) == 1)
             changes[1, i, d] = (-above[i, over | only, d]).min(initial=np.inf)
 
@@ -248,22 +253,22 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
 def _by_size(
     room: NDArray[np.float64], change: float, delta: float
 ) -> NDArray[np.float64]:
-    """Return the largest H over subsets of size up to t, for t = 0, ..., N.
+    """Return the largest H over sets of at most t instances, for t = 0, ..., N.
 
-    The subsets have the most room.
+    Each set G has the instances with the most room.
 
     Parameters
     ----------
     room : ndarray, shape (N,)
-        Possible change of each value, the largest first.
+        Possible change of each value, largest first.
     change : float
-        Sums of changes above this number change the front.
+        Smallest sum of changes that changes the front.
     """
     n_instances = len(room)
     best = np.zeros(n_instances + 1)
-    # sums[g] - sums[g - m]: room of the m instances of G with the least room
+    # sums[g] - sums[g - m] is the room of the m instances of G with the least room
     sums = np.concatenate([[0.0], np.cumsum(room)])
-    # g - m, or -1 if no m is enough
+    # g - m for the smallest sufficient m, or -1 if no m is sufficient
     short = np.searchsorted(sums, sums - change - TIE * n_instances) - 1
     g = np.flatnonzero(short >= 0)
     if len(g):
@@ -274,7 +279,7 @@ def _by_size(
 def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
     r"""Return the smallest h with :math:`\binom{g - h}m \le 2 \delta \binom gm`.
 
-    It is linear between whole numbers.
+    The left-hand side is interpolated linearly between whole numbers.
 
     Parameters
     ----------
@@ -289,22 +294,22 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
 
     Examples
     --------
-    If any one of ten instances decides, nine have to be evaluated to miss it in only
-    one of ten cases.
+    If one of ten instances decides, nine must be evaluated to miss it with probability
+    1/10.
 
     >>> needed_in([10, 10], [1, 2], delta=0.05).round(6)
     array([9. , 6.5])
     """
     g = np.asarray(g)
     m = np.asarray(m)
-    # in logarithms, since binomial coefficients such as (2,000 choose 1,000) overflow
+    # in logarithms, because binomial coefficients overflow
     allowed = np.log(2 * delta) if delta > 0 else -np.inf
     log_factorial = np.concatenate(
         [[0.0], np.cumsum(np.log(np.arange(1, g.max() + 1)))]
     )
 
     def missed(h: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the logarithm of the share of m-subsets that h of g instances miss."""
+        """Return the log share of m-subsets of g instances that h instances miss."""
         unseen = g - h
         logarithm = log_factorial[unseen] - log_factorial[np.maximum(unseen - m, 0)]
         logarithm += log_factorial[g - m] - log_factorial[g]

@@ -1,16 +1,16 @@
 r"""Theorem 2 by differences of means (ours).
 
 Active arms have equal numbers of pulls, and gap elimination uses only differences of
-their means. For two independent arms the difference of one reward in [0,
-1] each has :math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} =
-e^{s^2/4}`. It has twice the variance proxy of one reward, and may err by twice as much
-as each of two means, which doubles the exponent. By Ville's inequality, for every real
-N,
+their means. Let X be the difference of one reward of each of two independent arms, in
+[0, 1]. Then :math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} =
+e^{s^2/4}`. The variance proxy of a difference is twice that of a reward, but its
+allowed error is twice that of a mean. Together, this doubles the exponent. By Ville's
+inequality, for every real N,
 
 .. math:: \Pr\bigl[\exists n \ge N:\ |\hat D_n - D| \ge x\bigr] \le 2 e^{-N x^2} .
 
-Arms that are evaluated on the same instances are not independent; use
-`sharpened_error_bound` for them.
+Arms that are evaluated on the same instances are not independent. For them, use
+`sharpened_error_bound`.
 """
 
 from math import exp, log
@@ -20,9 +20,9 @@ from cobandit.theory.identification import checked_problem
 
 
 def difference_error_rate(*, allocation: float, complexity: float) -> float:
-    r"""Return the rate at which `difference_error_bound` falls (ours).
+    r"""Return the exponential rate of `difference_error_bound` (ours).
 
-    It is :math:`1 / (16\, L H_{\mu,c})`.
+    The rate is :math:`1 / (16\, L H_{\mu,c})`.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def difference_error_bound(
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac{1}{16} - \frac{B}{16\, L H_{\mu,c}}\Bigr)
 
-    Lemma 2 holds if differences err by less than :math:`x = \gamma_{(k)}/4`, and with k
-    active arms :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`. There are K - 1
-    phases, K (K - 1) / 2 pairs, D objectives, and two sides.
+    Lemma 2 holds if differences err by less than :math:`x = \gamma_{(k)}/4`. With k
+    active arms and N pulls of each, :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`. The
+    union bound is over K - 1 phases, K (K - 1) / 2 pairs, D objectives and two sides.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def difference_error_bound(
     Returns
     -------
     float
-        The bound; it is vacuous above one.
+        The bound, which is vacuous above one.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def difference_error_budget(
     Parameters
     ----------
     error : float
-        p in (0, 1]; 1 gives the smallest informative budget.
+        p in (0, 1]. For p = 1, the result is the smallest informative budget.
     n_arms, n_objectives, allocation, complexity
         As in `difference_error_bound`.
 

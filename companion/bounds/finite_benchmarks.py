@@ -1,17 +1,17 @@
 r"""Finite benchmarks: sampling without replacement, and Theorem 2 for it (ours).
 
-N instances are in uniformly random order; :math:`\hat\mu_n` is the mean of a
-configuration, or of the paired differences of two, over the first n instances, and
-:math:`\mu` is the mean over all N. Two facts are behind all bounds.
+N instances are in uniformly random order. :math:`\hat\mu_n` is the mean over the first
+n instances, of a configuration or of the paired differences of two configurations.
+:math:`\mu` is the mean over all N. All bounds use two facts.
 
-* :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale: given the set of
-  the first n instances, the last of them is uniformly distributed on this set. By
+* :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale, because the last
+  of the first n instances is uniformly distributed on the set of these instances. By
   Doob's inequality, a bound from :math:`\mathrm E\, e^{s(\hat\mu_n - \mu)}` holds for
   the largest deviation over *all* depths from n to N, without loss.
-* The evaluated instances determine the mean of the others: :math:`n (\hat\mu_n - \mu)
-  = (N - n)(\mu - \hat\mu_{\text{rest}})`, and the others are a sample of N - n. A
-  bound for their mean is therefore a bound for :math:`\hat\mu_n`, and a sharper one
-  for small N - n.
+* The mean of the first n instances determines the mean of the other N - n:
+  :math:`n (\hat\mu_n - \mu) = (N - n)(\mu - \hat\mu_{\text{rest}})`. The others are a
+  random sample as well. A bound for their mean is therefore a bound for
+  :math:`\hat\mu_n`, and it is sharper if N - n is small.
 """
 
 from collections.abc import Sequence
@@ -32,17 +32,17 @@ def _depth(n: int, n_instances: int) -> tuple[int, int]:
 
 
 def serfling_factor(n: int, n_instances: int) -> float:
-    r"""Return the factor :math:`\rho_n` of sampling without replacement.
+    r"""Return the factor :math:`\rho_n` by which sampling without replacement gains.
 
-    It multiplies the denominator of the exponent.
+    It multiplies the denominator of the exponent of a tail bound.
 
     .. math::
 
         \rho_n = \min\Bigl\{1 - \frac{n-1}{N},\
             \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
 
-    The first is Serfling's (1974). The second, which is smaller for n > N / 2, is
-    Bardenet and Maillard's (2015): Serfling's for the N - n other instances.
+    The first term is Serfling's (1974). The second term is smaller for n > N / 2; it is
+    Bardenet and Maillard's (2015), and applies Serfling's to the other N - n instances.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def serfling_factor(n: int, n_instances: int) -> float:
     Returns
     -------
     float
-        1 at n = 1, zero at n = N.
+        The factor, 1 at n = 1 and zero at n = N.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def serfling_factor(n: int, n_instances: int) -> float:
 def hoeffding_serfling_tail(
     deviation: float, n: int, n_instances: int, width: float = 1.0
 ) -> float:
-    r"""Bound the probability of a one-sided deviation at any depth from n on.
+    r"""Return a bound on the probability of a one-sided deviation from depth n on.
 
     .. math::
 
@@ -88,7 +88,7 @@ def hoeffding_serfling_tail(
     Returns
     -------
     float
-        Zero at n = N.
+        The bound, zero at n = N.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def hoeffding_serfling_tail(
 def bernstein_serfling_tail(
     deviation: float, n: int, n_instances: int, variance: float, width: float = 1.0
 ) -> float:
-    r"""Bound a one-sided deviation at any depth from n on, given the variance.
+    r"""Return a bound on the same probability as `hoeffding_serfling_tail` by variance.
 
     .. math::
 
@@ -118,25 +118,26 @@ def bernstein_serfling_tail(
 
     Bernstein's bound on the exponential moment also holds without replacement, because
     a sum with replacement is larger in convex order (Hoeffding, 1963). The second pair
-    is the first for the other instances. Neither has the factor 1 - n/N of the variance
-    of a mean without replacement: the exponent is the larger of n/N and 1 - n/N times
-    the exponent of that variance, and so half of it at n = N/2.
+    applies the first one to the other N - n instances. The variance of a mean without
+    replacement has a factor 1 - n/N, which this bound lacks. Its exponent is the larger
+    of n/N and 1 - n/N times the exponent with this factor. In the worst case, n = N/2,
+    it is half as large.
 
     Parameters
     ----------
     deviation, n, n_instances, width
         As in `hoeffding_serfling_tail`.
     variance : float
-        :math:`\sigma^2` over all N instances, divided by N.
+        :math:`\sigma^2`, the variance over all N instances (with the divisor N).
 
     Returns
     -------
     float
-        Zero at n = N, and at variance zero.
+        The bound, zero at n = N and at a variance of zero.
 
     Examples
     --------
-    Two similar configurations, whose answers differ in two of a hundred cases:
+    The answers of two similar configurations differ in two of a hundred cases.
 
     >>> round(hoeffding_serfling_tail(0.05, 400, 500, width=2.0), 3)
     0.083
@@ -162,7 +163,7 @@ def bernstein_serfling_tail(
 
 
 def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
-    """Check depths n_K, ..., n_2 and gaps; return gamma_(K), ..., gamma_(2)."""
+    """Return gamma_(K), ..., gamma_(2), or raise if depths or gaps are invalid."""
     ordered = np.sort(_validation.numbers(gaps, "gaps", 1))[::-1]
     if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
         raise CobanditError(
@@ -187,9 +188,9 @@ def once_error_bound(
     n_instances: int,
     delta: float = 0.0,
 ) -> float:
-    r"""Bound the error of a gap elimination on a finite benchmark, as in Theorem 2.
+    r"""Return Theorem 2 for a gap elimination on a finite benchmark (ours).
 
-    With k active arms, these were compared at depth n_k or deeper.
+    While k arms are active, they are compared at depth n_k or deeper.
 
     .. math::
 
@@ -199,24 +200,24 @@ def once_error_bound(
 
     A removal among k arms is wrong only if one of the K D means is off by
     :math:`\gamma_{(k)} / 8` (Lemma 2). The depth of the removal may depend on the
-    results, because the tail holds for all depths from n_k on. Phases at n_k = N add
-    nothing. Arms are removed one at a time by the plain gap, as in `CoPSIPrintedOnce`
-    and `PSISROnce`. Paired differences, of width 2 and allowed :math:`\gamma_{(k)} /
-    4`, have the same exponent: the advantage of pairing is in the variance, as in
-    `paired_error_bound`.
+    results, because the tail bound holds for all depths from n_k on. Phases at n_k = N
+    add nothing. Arms are removed one at a time by the unscaled gap, as in
+    `CoPSIPrintedOnce` and `PSISROnce`. Paired differences have width 2 and an allowed
+    error of :math:`\gamma_{(k)} / 4`, which gives the same exponent. The advantage of
+    pairing is in the variance (see `paired_error_bound`).
 
-    In addition, arms of certain membership may be removed early, all at confidence
-    :math:`1 - \delta`, under two rules: certainly dominated arms are removed first, and
-    an arm on the front stays while it is unknown whether it dominates an active arm.
-    Then the fixed dominator of a dominated active arm is active at every removal by the
-    gap, which is the only requirement of Lemma 2 on the active arms.
+    In addition, arms of certain membership may be removed early, with a joint error
+    probability of :math:`\delta`, under two rules. Certainly dominated arms are removed
+    first. An arm on the front stays active while it is uncertain whether it dominates
+    an active arm. A fixed dominator of a dominated active arm is then active at every
+    removal by the gap, which is the only requirement of Lemma 2 on the active arms.
 
     Parameters
     ----------
     depths : sequence of int, length K - 1
         :math:`n_K, n_{K-1}, \dots, n_2`, in the order of the removals.
     gaps : array_like, shape (K,)
-        Classification gaps of the full means.
+        Classification gaps of the means over all instances.
     n_objectives, n_instances : int
         D and N.
     delta : float
@@ -225,7 +226,7 @@ def once_error_bound(
     Returns
     -------
     float
-        The bound; it is vacuous above one.
+        The bound, which is vacuous above one.
 
     Examples
     --------
@@ -251,7 +252,7 @@ def once_error_bound(
 def paired_error_bound(
     depths: Sequence[int], gaps: ArrayLike, variances: ArrayLike, *, n_instances: int
 ) -> float:
-    r"""Bound the error of the same elimination by variances of paired differences.
+    r"""Return `once_error_bound` with variances of paired differences (ours).
 
     .. math::
 
@@ -259,20 +260,22 @@ def paired_error_bound(
             2 \sum_{k=2}^K \sum_{i < j} \sum_{d=1}^D
             \tau\Bigl(\frac{\gamma_{(k)}}4, n_k, \sigma_{ijd}^2\Bigr)
 
-    with :math:`\tau` of `bernstein_serfling_tail` at width 2. Similar configurations
-    have small variances; with independent answers, the variance is the sum of both.
+    with :math:`\tau` the bound of `bernstein_serfling_tail` at width 2. Differences of
+    similar configurations have small variances. If answers are independent, the
+    variance is the sum of both variances.
 
     Parameters
     ----------
     depths, gaps, n_instances
         As in `once_error_bound`.
     variances : array_like, shape (K, K, D)
-        :math:`\sigma_{ijd}^2` of the paired differences over all N instances.
+        :math:`\sigma_{ijd}^2`, the variances of paired differences over all N
+        instances.
 
     Returns
     -------
     float
-        The bound; it is vacuous above one.
+        The bound, which is vacuous above one.
 
     Examples
     --------

@@ -13,25 +13,25 @@ def informative_budget(
 ) -> float:
     r"""Return the budget from which a bound on pulls is informative.
 
-    The bound is then below the pulls that the budget holds at a cost per pull, :math:`B
-    / c`.
+    It is then below :math:`B / c`, the number of pulls that the budget B pays for at a
+    cost of c per pull.
 
     Parameters
     ----------
     bound : callable
-        Function from the budget to the bound; it grows more slowly than the budget.
+        Function of the budget, which grows more slowly than the budget.
     cost : float
-        lambda for the paper's trivial bound, or an arm's mean cost for its affordable
-        pulls.
+        c: lambda for the paper's trivial bound, or the mean cost of the arm.
     cost_ratio : float, optional
-        lambda, if the bound depends on the horizon, which is not computed for budgets
-        of 2^62 pulls.
+        lambda, if the bound depends on the horizon. Budgets are then limited, because
+        the horizon cannot be computed for more than 2^62 pulls.
 
     Returns
     -------
     float
-        Accurate to a relative 1e-6, and at least the cost; ``inf`` if the bound is not
-        informative at 10^15 pulls, or at the largest budget with a computed horizon.
+        Budget to a relative 1e-6, at least the cost. It is ``inf`` if the bound is not
+        informative at 10^15 pulls, or at the largest budget whose horizon can be
+        computed.
 
     Raises
     ------

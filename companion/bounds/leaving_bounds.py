@@ -1,4 +1,4 @@
-"""Probabilities that means leave their radii (ours)."""
+"""Bounds on the probability that means leave their radii (ours)."""
 
 from math import ceil, log, sqrt
 
@@ -11,9 +11,10 @@ from cobandit.theory.online import horizon
 def one_sided_failure_probability(
     *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
-    r"""Bound the probability of leaving the part of the event for one arm (ours).
+    r"""Return a bound on the failure of the one-sided statements for one arm (ours).
 
-    The bound is :math:`2(D+1)\,T_B^{1-2\alpha}`.
+    The bound is :math:`2(D+1)\,T_B^{1-2\alpha}`. The statements are the part of the
+    concentration event that is needed for one suboptimal arm (see `pull_counts`).
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ def one_sided_failure_probability(
     Returns
     -------
     float
-        The bound; it is vacuous above one.
+        The bound, which is vacuous above one.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def one_sided_failure_probability(
 
 
 def leaving_bound(pulls: int, alpha: float) -> float:
-    r"""Bound the probability that a mean ever leaves its radius to one side (ours).
+    r"""Return a bound on the probability that a mean ever exceeds its radius (ours).
 
     .. math::
 
@@ -50,32 +51,35 @@ def leaving_bound(pulls: int, alpha: float) -> float:
                 \Bigl\lceil \tfrac12 \sqrt\alpha\, (\log T)^{3/2} \Bigr\rceil\,
                 T^{-2\alpha}
 
-    Theorem 1 sums over sample sizes and has T instead of :math:`(\log T)^{3/2}`. With
-    this bound, the loss of a run off the event, T times :math:`2K(D+1)` times the
-    probability, vanishes for every alpha > 1/2. The proof is by peeling.
+    Theorem 1 uses a union bound over sample sizes, and has T instead of :math:`(\log
+    T)^{3/2}`. Off the event, the expected loss of a run is at most T times
+    :math:`2K(D+1)` times this probability. With the bound above, it vanishes for every
+    alpha > 1/2.
 
-    Cut 1, ..., T into m blocks of ratio :math:`\beta = T^{1/m}`.  With :math:`S_s` the
-    sum of the first s deviations and :math:`a = \alpha \log T`, :math:`e^{\theta S_s -
-    \theta^2 s / 8}` is a supermartingale (Hoeffding).  On the block [u, beta u] take
-    :math:`\theta = 8 \sqrt{a} / (\sqrt u + \sqrt{\beta u})`: where :math:`S_s > \sqrt{a
-    s}`, its logarithm is above :math:`\theta \sqrt{a s} - \theta^2 s / 8`, which is
-    concave in s and has the same value at both ends, :math:`8 a \sqrt\beta / (1 +
-    \sqrt\beta)^2 = 2a / \cosh^2(\tfrac14 \log \beta)`. By Ville's inequality, this has
-    probability at most :math:`e^{-2a / \cosh^2(\log \beta / 4)}` on each block.
-    The last form has :math:`m = \lceil \frac12 \sqrt\alpha (\log T)^{3/2} \rceil` and
-    :math:`1 / \cosh^2 y \ge 1 - y^2`.
+    *Proof, by peeling.* Cut 1, ..., T into m blocks of ratio :math:`\beta = T^{1/m}`.
+    Let :math:`S_s` be the sum of the first s deviations, and :math:`a = \alpha \log T`.
+    Then :math:`e^{\theta S_s - \theta^2 s / 8}` is a supermartingale (Hoeffding). On
+    the block [u, beta u], choose
+    :math:`\theta = 8 \sqrt{a} / (\sqrt u + \sqrt{\beta u})`.
+    If :math:`S_s > \sqrt{a s}`, the logarithm of the supermartingale is above
+    :math:`\theta \sqrt{a s} - \theta^2 s / 8`. This is concave in s, and has the same
+    value at both ends of the block, :math:`8 a \sqrt\beta / (1 + \sqrt\beta)^2 = 2a /
+    \cosh^2(\tfrac14 \log \beta)`. By Ville's inequality, the event therefore has a
+    probability of at most :math:`e^{-2a / \cosh^2(\log \beta / 4)}` on each block. The
+    last form follows from :math:`m = \lceil \frac12 \sqrt\alpha (\log T)^{3/2} \rceil`
+    and :math:`1 / \cosh^2 y \ge 1 - y^2`.
 
     Parameters
     ----------
     pulls : int
-        T >= 2: the paper's :math:`T_B`.
+        T >= 2, such as the paper's :math:`T_B`.
     alpha : float
         Exploration constant, > 0.
 
     Returns
     -------
     float
-        The first form, over all m up to four times the m of the last form.
+        The first form, minimised over m up to four times the m of the last form.
 
     Examples
     --------

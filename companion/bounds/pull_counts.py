@@ -1,24 +1,26 @@
 r"""Bounds on the pulls of the printed CoHV-UCB, with smaller constants (ours).
 
-They use the paper's event and index; only the counting differs. Four facts are shared:
+The bounds use the paper's event and index; only the counting differs. Four facts are
+common to them:
 
-* The argument for arm i uses 2(D + 1) one-sided statements of the concentration event:
-  the rewards of the best arm are not underestimated and its cost is not overestimated,
-  and the reverse for arm i. Each fails for some sample size with probability at most
-  :math:`T_B^{1-2\alpha}`.
-* An arm that is selected with n pulls has :math:`I_i \ge I_{i^\star} \ge
-  \nu_{i^\star}`. The resulting upper bound on n also holds for the last selection, so
-  that the count is at most its integer part plus one.
-* They hold for every ``alpha`` > 0, and are logarithmic in B for alpha >= 1; with
-  `leaving_bound`, for alpha > 1/2.
-* They are for the algorithm as printed, ``CoHVUCB(..., selection="all")``. Feasible
-  selection makes at most :math:`1/\lambda` additional pulls, over all arms together.
+* The argument for arm i uses 2(D + 1) one-sided statements of the concentration event.
+  The rewards of the best arm are not underestimated, and its cost is not overestimated;
+  for arm i, the reverse holds. Each statement fails for some sample size with
+  probability at most :math:`T_B^{1-2\alpha}`.
+* If arm i is selected after n pulls, :math:`I_i \ge I_{i^\star} \ge \nu_{i^\star}`.
+  This implies an upper bound on n. As it also holds for the last selection, the number
+  of pulls is at most the integer part of the bound plus one.
+* The bounds hold for every ``alpha`` > 0. They are logarithmic in B for alpha >= 1, and
+  with `leaving_bound` for alpha > 1/2.
+* The bounds are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.
+  Feasible selection makes at most :math:`1/\lambda` additional pulls, over all arms
+  together.
 
-`split_pull_bound` needs no certainty about the suboptimal arm. The other bounds require
-its means to stay within their radii for every number of pulls, which adds a second
-radius to the index. But one excessive pull costs only one pull. So only the best arm
-has to stay within its radii, and the bound counts how often the other arm's index is
-too large.
+`split_pull_bound` does not need the statements about arm i. The other bounds require
+that the means of arm i stay within their radii for every number of pulls, which adds a
+second radius to the index. But if a mean leaves its radius once, the loss is one pull
+only. `split_pull_bound` therefore requires this of the best arm only, and counts how
+often the index of arm i is too large.
 """
 
 from math import log
@@ -41,7 +43,10 @@ def radius_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Bound the pulls of an arm that is selected only at larger radii (ours).
+    r"""Return a bound on the pulls of an arm selected only at a large radius (ours).
+
+    On the event, the arm can be selected only while its radius is at least
+    :math:`\beta_i`:
 
     .. math::
 
@@ -49,9 +54,9 @@ def radius_pull_bound(
             + \Bigl\lfloor \frac{\alpha \log T_B}{\beta_i^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    At `threshold_radius`, the intervals of the event no longer contradict a selection,
-    if the index of the best arm is at its lower end: no bound that uses only the event
-    is smaller.
+    If :math:`\beta_i` is the `threshold_radius`, no bound that uses only the event is
+    smaller: at this radius, the event allows the arm to be selected if the index of the
+    best arm is at its lower end.
 
     Parameters
     ----------
@@ -94,7 +99,7 @@ def lean_pull_bound(
 ) -> float:
     r"""Return Theorem 1 without the slack of its last step (ours).
 
-    The leading term is a quarter of Theorem 1's, and K is absent.
+    The leading term is a quarter of the term in Theorem 1, and there is no K.
 
     .. math::
 
@@ -103,8 +108,8 @@ def lean_pull_bound(
                 {\Delta_i^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    A selected arm has :math:`C_{\lambda,H} \beta \ge \Delta_i`; the paper continues
-    with half the gap.
+    A selected arm has :math:`C_{\lambda,H} \beta \ge \Delta_i`. The paper's proof
+    continues with half of the gap.
 
     Parameters
     ----------
@@ -147,9 +152,9 @@ def instance_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return a pull bound whose leading term depends on the instance (ours).
+    r"""Return a bound on pulls whose leading term depends on the problem (ours).
 
-    It does not depend on lambda.
+    The leading term does not depend on lambda.
 
     .. math::
 
@@ -158,12 +163,12 @@ def instance_pull_bound(
                 {(\mu_i^c \Delta_i)^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    On the event, a selected arm has numerator at most :math:`H_i + 2D\beta` and
-    denominator at least :math:`\mu_i^c - 2\beta`, truncated or not, so :math:`H_i +
-    2D\beta \ge \nu_{i^\star}(\mu_i^c - 2\beta)`, that is :math:`2\beta (D +
-    \nu_{i^\star}) \ge \nu_{i^\star} \mu_i^c - H_i = \mu_i^c \Delta_i`.  Since
-    :math:`\nu_{i^\star} \le 1/\lambda` and :math:`\mu_i^c \ge \lambda`, the leading
-    term is at most a sixteenth of Theorem 1's.
+    On the event, the index of a selected arm has a numerator of at most :math:`H_i +
+    2D\beta` and a denominator of at least :math:`\mu_i^c - 2\beta`, truncated or not.
+    Therefore :math:`H_i + 2D\beta \ge \nu_{i^\star}(\mu_i^c - 2\beta)`, which is
+    equivalent to :math:`2\beta (D + \nu_{i^\star}) \ge \nu_{i^\star} \mu_i^c - H_i =
+    \mu_i^c \Delta_i`. Since :math:`\nu_{i^\star} \le 1/\lambda` and :math:`\mu_i^c \ge
+    \lambda`, the leading term is at most a sixteenth of the term in Theorem 1.
 
     Parameters
     ----------
@@ -213,7 +218,7 @@ def threshold_radius(
 ) -> float:
     r"""Return the smallest radius at which a suboptimal arm can be selected (ours).
 
-    On the event, without linearisation, it is the root :math:`\beta` of
+    The selection is on the event of Theorem 1. The radius is the root :math:`\beta` of
 
     .. math::
 
@@ -231,7 +236,7 @@ def threshold_radius(
     Returns
     -------
     float
-        Found by bisection to a relative 1e-12.
+        Radius, by bisection to a relative 1e-12.
 
     Raises
     ------
@@ -240,7 +245,8 @@ def threshold_radius(
 
     Examples
     --------
-    The arm (mean 1/2, cost 1) against efficiency 1: 1/2 + 2 beta = 1 - 2 beta.
+    For an arm of mean 1/2 and cost 1, and a best efficiency of 1, the equation is
+    1/2 + 2 beta = 1 - 2 beta.
 
     >>> round(threshold_radius([0.5], 1.0, 1.0, cost_ratio=1.0), 9)
     0.125

@@ -1,9 +1,10 @@
 r"""CoPSI with random costs in [lambda, 1]: overspending, planning and pilots (ours).
 
 The paper's Algorithm 2 charges every pull its known mean cost. If costs are random, the
-plan is made for :math:`(1 - \delta) B`. A cost of mean c has a variance of at most
-:math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`: the variance of a plan's cost
-is proportional to its mean, for any number of pulls.
+plan is made for a smaller budget, :math:`(1 - \delta) B`. A cost of mean c has a
+variance of at most :math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`. For any
+number of pulls, the bound on the variance of the total cost is therefore proportional
+to its mean.
 """
 
 from math import exp, sqrt
@@ -13,23 +14,23 @@ from companion.bounds.differences import difference_error_rate
 
 
 def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float:
-    r"""Bound the probability that a plan overspends the budget (ours).
+    r"""Return a bound on the probability that a plan overspends the budget (ours).
 
     .. math::
 
         \exp\Bigl( - \frac{\delta^2 B}{2 (1 - \sqrt\lambda)^2 (1 - \delta)
             + \frac23 (1 - \lambda)\, \delta} \Bigr)
 
-    The plan is made for :math:`(1 - \delta) B`. This is Freedman's inequality.
-    Azuma's, with the range :math:`1 - \lambda` and at most :math:`(1 - \delta) B /
-    \lambda` pulls, gives :math:`\exp(-2 \delta^2 \lambda B / ((1 - \lambda)^2 (1 -
-    \delta)))`: for small margins its exponent is smaller by a factor of :math:`(1 +
-    \sqrt\lambda)^2 / (4 \lambda)`.
+    The plan is made for :math:`(1 - \delta) B`. The bound is Freedman's inequality.
+    Azuma's inequality, with the range :math:`1 - \lambda` and at most :math:`(1 -
+    \delta) B / \lambda` pulls, gives :math:`\exp(-2 \delta^2 \lambda B / ((1 -
+    \lambda)^2 (1 - \delta)))`. For small margins, the exponent of Azuma's inequality is
+    smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
 
     Parameters
     ----------
     budget : float
-        B, over the largest single cost.
+        B, in units of the largest single cost.
     margin : float
         delta in (0, 1).
     cost_ratio : float
@@ -38,7 +39,7 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
     Returns
     -------
     float
-        Zero if lambda is 1.
+        The bound, zero if lambda is 1.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def planning_margin(
 ) -> float:
     r"""Return the margin at which `overspend_bound` falls as fast as the error (ours).
 
-    It solves
+    The error bound is `difference_error_bound`. The margin solves
 
     .. math::
 
@@ -94,8 +95,8 @@ def planning_margin(
     square = 1 - variance + step
     linear = 2 * variance - step
     root = sqrt(linear**2 + 4 * square * variance)
-    # the quadratic coefficient may be zero for L H below one; the linear one is then
-    # positive, and this form of the root is defined
+    # the quadratic coefficient may be zero for L H below one; the linear coefficient is
+    # then positive, and the first form of the root is defined
     if linear > 0:
         return 2 * variance / (root + linear)
     return (root - linear) / (2 * square)
@@ -104,20 +105,22 @@ def planning_margin(
 def pilot_failure_bound(
     pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float
 ) -> float:
-    r"""Bound the probability that a pilot misses a mean cost by a share of eta (ours).
+    r"""Return a bound on the probability that a pilot misses a mean cost (ours).
+
+    A pilot misses a mean cost if its estimate is off by a share eta of it.
 
     .. math::
 
         2 K \exp\Bigl( - \frac{m \lambda \eta^2}
             {\frac12 (1 - \lambda)^2 + \frac23 (1 - \lambda)\, \eta} \Bigr)
 
-    This is Bernstein's inequality; the variance of a cost over its squared mean is at
-    most :math:`(1 - \lambda)^2 / (4 \lambda)`.
+    This is Bernstein's inequality. The variance of a cost is at most :math:`(1 -
+    \lambda)^2 / (4 \lambda)` times its squared mean.
 
     Parameters
     ----------
     pulls : int
-        m >= 1, per arm.
+        m >= 1, the number of pulls per arm.
     accuracy : float
         eta in (0, 1).
     n_arms : int
@@ -128,7 +131,7 @@ def pilot_failure_bound(
     Returns
     -------
     float
-        Zero if lambda is 1.
+        The bound, zero if lambda is 1.
 
     Examples
     --------

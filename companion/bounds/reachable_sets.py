@@ -1,8 +1,8 @@
 r"""Sets of arms that can be active together, and the complexity over them (ours).
 
-The complexity :math:`H_{\mu,c}` allows any k arms to be active. But before the first
-phase whose means are too far off, arms are removed in an order that the true means
-nearly determine: expensive arms that are easy to classify are removed before gaps
+The complexity :math:`H_{\mu,c}` is a maximum over all sets of k arms. But as long as
+empirical means are close to the true means, these nearly determine the order of
+removals. For example, expensive arms that are easy to classify are removed before gaps
 become small.
 """
 
@@ -14,36 +14,37 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation, dominance
 from cobandit.errors import CobanditError
 
-#: Function from the means of the active arms and the errors of margins to a mask of the
-#: arms that may be removed next.
+#: Function of the means of the active arms and the largest error of margins. It returns
+#: the mask of the arms that may be removed next.
 LeaveRule = Callable[[NDArray[np.float64], float], NDArray[np.bool_]]
 
 
-#: Largest number of sets of one size: K arms have 2^K sets, but few are reachable.
+#: Largest number of reachable sets of one size. K arms have 2^K sets, but few of them
+#: are reachable.
 MOST_SETS = 5_000
 
 
 def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
-    r"""Return the arms whose empirical gap can be the largest, up to a slack (ours).
+    r"""Return a mask that contains all arms that can have the largest gap (ours).
 
     Margins err by less than ``slack``. Every empirical gap is :math:`\max\{\Delta_i^-,
-    \Delta_i^+\}`, which increases in each margin. So it is between its values with all
-    margins lowered and with all margins raised by the slack; an arm may be removed if
-    its upper end is above every lower one. No removable arm is missed, but an arm may
-    be marked that cannot be removed: one error of a mean changes several margins, in
-    different directions.
+    \Delta_i^+\}`, which increases in each margin. It is therefore between its values
+    with all margins lowered, and with all margins raised, by the slack. An arm may be
+    removed if its upper value is above every lower value. No removable arm is missed.
+    The mask may also contain arms that cannot be removed, because an error of a mean
+    changes several margins in different directions.
 
     Parameters
     ----------
     means : array_like, shape (k, D)
         True means of the active arms.
     slack : float
-        Positive; twice the largest error of a mean.
+        Twice the largest error of a mean, > 0.
 
     Returns
     -------
     ndarray of bool, shape (k,)
-        Time and memory O(k^2 D).
+        The mask. Time and memory O(k^2 D).
 
     Examples
     --------
@@ -59,7 +60,7 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
         plus: NDArray[np.float64] = np.minimum(M + error, needed).min(axis=1)
         return np.maximum(dominated_by + error, plus)
 
-    # equal ends, up to rounding, would need the whole slack
+    # ends that are equal up to rounding would need errors of the whole slack
     return gaps(slack) > gaps(-slack).max() + 1e-12
 
 
@@ -68,31 +69,32 @@ def reachable_sets(
 ) -> list[NDArray[np.bool_]]:
     r"""Return the active sets that gap elimination can reach with small errors (ours).
 
-    The set of all arms is one. If A is one, of size k > 2, so is :math:`A \setminus
-    \{e\}` for every e that may be removed from A while the means of active arms err by
-    less than :math:`\gamma_{(k)} / 8`, and margins by less than :math:`\gamma_{(k)} /
-    4`.
+    The set of all arms is reachable. Let A be a reachable set of size k > 2. Then
+    :math:`A \setminus \{e\}` is reachable for every e that may be removed from A if
+    means of active arms err by less than :math:`\gamma_{(k)} / 8`, and margins by less
+    than :math:`\gamma_{(k)} / 4`.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         True means.
     leaves : callable
-        Rule of removable arms; the default marks too many rather than too few.
+        Rule for removable arms. The default rule may mark too many arms, but never too
+        few.
 
     Returns
     -------
     list of ndarray of bool, shape (number of sets, K)
-        The sets of K, K - 1, ..., 2 arms.
+        One array of masks per size K, K - 1, ..., 2.
 
     Raises
     ------
     CobanditError
-        If a gap is zero, or more than 5,000 sets of one size can be reached.
+        If a gap is zero, or more than 5,000 sets of one size are reachable.
 
     Notes
     -----
-    Time O(K^2 D) for each set.
+    Time O(K^2 D) per set.
 
     Examples
     --------
@@ -126,14 +128,14 @@ def reachable_sets(
 def reachable_complexity(
     means: ArrayLike, costs: ArrayLike, leaves: LeaveRule = may_leave
 ) -> float:
-    r"""Return the complexity over `reachable_sets` alone (ours).
+    r"""Return the complexity over `reachable_sets` instead of all sets (ours).
 
     .. math::
 
         H_{\mathrm{reach}} = \max_{k \ge 2} \max_{A \in \mathcal A_k}
             \frac{C(A)}{\gamma_{(k)}^2} \le H_{\mu,c}
 
-    It replaces :math:`H_{\mu,c}`, that is `cobandit.theory.cost_complexity`, in
+    It can replace `cobandit.theory.cost_complexity`, :math:`H_{\mu,c}`, in
     `difference_error_bound` and in `sharpened_error_bound`.
 
     Parameters
@@ -147,17 +149,17 @@ def reachable_complexity(
     Returns
     -------
     float
-        In the unit of the costs; ``inf`` if a gap is zero.
+        Complexity in the unit of the costs; ``inf`` if a gap is zero.
 
     Raises
     ------
     CobanditError
-        If more than 5,000 sets of one size can be reached.
+        If more than 5,000 sets of one size are reachable.
 
     Examples
     --------
-    The paper's complexity is the same for both; the expensive arm is hard to classify,
-    then easy.
+    The expensive arm is hard to classify in the first case, and easy in the second. The
+    paper's complexity is the same in both.
 
     >>> means = [[0.9], [0.8], [0.1]]
     >>> round(reachable_complexity(means, [1, 0.5, 0.2]), 6)
@@ -176,9 +178,9 @@ def reachable_complexity(
 def largest_complexity(
     sets: list[NDArray[np.bool_]], costs: NDArray[np.float64], gaps: NDArray[np.float64]
 ) -> float:
-    """Return the largest total cost over the squared gap of its size.
+    """Return the largest total cost of a set over the squared gap of its size.
 
-    The sets of an array have one size.
+    All sets of one array have the same size.
     """
     return max(
         float((active @ costs).max() / gaps[active[0].sum() - 1] ** 2)

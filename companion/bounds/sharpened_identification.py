@@ -1,4 +1,4 @@
-"""Theorem 2 with smaller constants, its inverse, and a lower bound (ours)."""
+"""Theorem 2 with smaller constants, its budget, and a lower bound (ours)."""
 
 from math import exp, inf, log
 
@@ -15,12 +15,12 @@ from cobandit.theory.identification import (
 
 
 def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
-    r"""Return the part of the constant that the proof uses (ours).
+    r"""Return the part of the allocation constant that the proof needs (ours).
 
     It is :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of Theorem 2 needs
-    one term per removal that is followed by more sampling, with active sets of K, ...,
-    3 arms. The term of :math:`\ell = 2` is never used. At equal costs, the constant is
-    :math:`\frac12 + \sum_{i=2}^K \frac1i`, the constant of PSI-SR.
+    one term per removal that is followed by more sampling. The active sets then have K,
+    ..., 3 arms, so that the term of :math:`\ell = 2` is not needed. At equal costs, the
+    result is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the constant of PSI-SR.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     Returns
     -------
     float
-        A constant with which no run spends more than B, for all costs in [lambda, 1].
+        A constant at which no run spends more than B, for all costs in [lambda, 1].
         Time O(K).
 
     Examples
@@ -44,10 +44,10 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
 
 
 def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Return :math:`\sum_i c_i / \gamma_i^2`, with each arm at its own cost (ours).
+    r"""Return :math:`\sum_i c_i / \gamma_i^2`, each gap with its own cost (ours).
 
-    The paper's :math:`H_{\mu,c}` sorts gaps and costs separately, so that it does not
-    depend on which arm is expensive; this sum does.
+    This sum depends on which arms are expensive. The paper's :math:`H_{\mu,c}` does
+    not, because it sorts gaps and costs separately.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     Returns
     -------
     float
-        ``inf`` if a gap is zero.  Time O(K).
+        The sum, ``inf`` if a gap is zero. Time O(K).
 
     Raises
     ------
@@ -83,14 +83,16 @@ def sharpened_error_bound(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Return Theorem 2 by its own proof, without its slack (ours).
+    r"""Return the bound of Theorem 2 without the slack of its proof (ours).
 
     .. math:: 2K(K-1)D \exp\Bigl(\frac{1}{32} - \frac{B}{32\, L H_{\mu,c}}\Bigr)
 
-    Three steps are tightened: Lemma 2 holds for margins that err by less than
-    :math:`\gamma_{(k)}/4`, hence for means that err by less than
-    :math:`\gamma_{(k)}/8`; a target loses at most one pull to its floor, not half of
-    them; there are K - 1 phases, not K.
+    Three steps of the proof are tightened:
+
+    - Lemma 2 holds if margins err by less than :math:`\gamma_{(k)}/4`, and therefore if
+      means err by less than :math:`\gamma_{(k)}/8`.
+    - A target loses at most one pull to its floor, not half of its pulls.
+    - There are K - 1 phases, not K.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def sharpened_error_bound(
     Returns
     -------
     float
-        The bound; it is vacuous above one.
+        The bound, which is vacuous above one.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def sharpened_error_bound(
     >>> sharper < identification_error_bound(1e4, cost_ratio=1.0, **how)
     True
 
-    At a budget of L times the complexity the exponent is zero:
+    At a budget of L times the complexity, the exponent is zero:
 
     >>> sharpened_error_bound(20.0, allocation=2.0, **how)
     24.0
@@ -145,7 +147,7 @@ def identification_budget(
     Parameters
     ----------
     error : float
-        p in (0, 1]; 1 gives the smallest informative budget.
+        p in (0, 1]. For p = 1, the result is the smallest informative budget.
     n_arms, n_objectives, cost_ratio, complexity
         As in `identification_error_bound`.
 
@@ -169,32 +171,33 @@ def identification_budget(
 
 
 def least_error(budget: float, *, allocation: float, complexity: float) -> float:
-    r"""Return an error that no method can undercut on all problems of a family (ours).
+    r"""Return a lower bound on every method's error on a family of problems (ours).
 
     .. math::
 
         \frac14 \exp\Bigl( - \frac{18\, B}
             {(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
 
-    For every cost vector and every p < K, there are K - p + 1 problems with p arms on
-    the front such that a method that spends at most B errs on the first problem with
-    probability more than one half, or on one of the others with at least this
-    probability, at that problem's complexity; c holds the costs of any K - p + 1 arms.
+    For every cost vector and every p < K, there is a family of K - p + 1 problems with
+    p arms on the front. For every method that spends at most B on average on the first
+    problem, its error on the first problem is above one half, or its error on one of
+    the other problems is at least this bound, at the complexity of that problem. Here c
+    are the costs of any K - p + 1 arms.
 
     Parameters
     ----------
     budget : float
-        B > 0, on average on the first problem.
+        B > 0, the average spend on the first problem.
     allocation : float
         :math:`L^\star(c)`, the `exact_allocation_constant` of the K - p + 1 contested
         arms.
     complexity : float
-        `reachable_complexity`, with either rule of removable arms.
+        `reachable_complexity`, with either rule for removable arms.
 
     Returns
     -------
     float
-        In (0, 1/4].
+        The bound, in (0, 1/4].
 
     Examples
     --------

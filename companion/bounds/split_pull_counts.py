@@ -1,7 +1,4 @@
-"""Bounds on pulls that let an arm's means leave their radii (ours).
-
-The last one is for another index.
-"""
+"""Bounds on pulls: a split bound, and a bound for another index (ours)."""
 
 from math import log, sqrt
 
@@ -22,9 +19,10 @@ def split_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Bound the pulls of an arm whose means may leave their radii (ours).
+    r"""Return a bound on the pulls of an arm whose means may leave their radii (ours).
 
-    The leading term is a quarter of `radius_pull_bound`'s at `threshold_radius`.
+    The leading term is a quarter of that of `radius_pull_bound` at the
+    `threshold_radius`.
 
     .. math::
 
@@ -34,7 +32,7 @@ def split_pull_bound(
             + (D+1)\,T_B^{2-2\alpha},
         \qquad a = \alpha \log T_B,\quad y = \sqrt{\tfrac12 \log(D+1)},
 
-    where :math:`r_i` is twice `threshold_radius`: the root of
+    where :math:`r_i`, twice the `threshold_radius`, is the root of
 
     .. math::
 
@@ -42,10 +40,10 @@ def split_pull_bound(
             = \nu_{i^\star} \max\{\lambda/2,\ \mu_i^c - r\} .
 
     After n pulls, the index of the arm is at least :math:`\nu_{i^\star}` only if one of
-    its D + 1 means is off by :math:`r_i - \sqrt{a/n}`, which has probability at most
-    :math:`\min\{1, (D+1) \exp(-2 (r_i \sqrt n - \sqrt a)_+^2)\}`. The second term is
-    the integral of this probability over n, and the last one is the cost of too small
-    indices of the best arm.
+    its D + 1 means is off by :math:`r_i - \sqrt{a/n}`. The probability is at most
+    :math:`\min\{1, (D+1) \exp(-2 (r_i \sqrt n - \sqrt a)_+^2)\}`. The second term
+    bounds the integral of this probability over n. The last term accounts for indices
+    of the best arm that are too small.
 
     Parameters
     ----------
@@ -85,7 +83,8 @@ def split_pull_bound(
 def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     r"""Return the coefficient of :math:`\log T_B` for a ratio index (ours).
 
-    It bounds the pulls with the index of Ding et al. (2013), for one objective.
+    The index is that of Ding et al. (2013), for one objective. The index and a bound on
+    its pulls are
 
     .. math::
 
@@ -96,12 +95,13 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
             + \Bigl\lfloor \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i}
             \Bigr)^2 \log T_B \Bigr\rfloor + 4 (1 + \log T_B) .
 
-    While means are within their radii, the ratio of two is off by at most the bonus, so
-    that a suboptimal pull needs twice the bonus to be at least the gap, that is
-    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`.  Four one-sided
-    statements (rewards and costs of the arm and of the best) at up to t - 1 sample
-    sizes each fail with probability at most :math:`(t-1)^{-2}`; summed over t this is
-    the last term.  The constants of their own theorem may differ.
+    While both means are within their radii, their ratio is off by at most the bonus. A
+    suboptimal pull therefore requires that twice the bonus is at least the gap, which
+    means :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`. There are
+    four one-sided statements, about rewards and costs of the arm and of the best arm,
+    each at up to t - 1 sample sizes. A statement fails at one sample size with
+    probability at most :math:`(t-1)^{-2}`. The sum over t is the last term. The
+    constants in the theorem of Ding et al. may differ.
 
     Parameters
     ----------

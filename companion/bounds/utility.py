@@ -1,4 +1,4 @@
-"""Bounds on the utility within a budget, and on unavoidable regret (ours)."""
+"""Bounds on the utility within a budget, and a lower bound on regret (ours)."""
 
 from cobandit import _validation
 from cobandit.problem import Problem
@@ -8,10 +8,10 @@ from cobandit.theory.divergence import least_divergence
 def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]:
     r"""Return the range of :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` (ours).
 
-    It is above B - 1 and at most B + 1 - lambda. Wald's identity holds at the stopping
-    time :math:`\tau = T(B) + 1`, and gives :math:`\sum_i \mu_i^c \mathrm E[n_i] =
-    \mathrm E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`, where :math:`B < C_\tau \le B +
-    c_\tau` and costs are in [lambda, 1].
+    The sum is above B - 1, and at most B + 1 - lambda. Wald's identity at the stopping
+    time :math:`\tau = T(B) + 1` gives :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm
+    E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`. The range follows, because :math:`B < C_\tau
+    \le B + c_\tau` and costs are in [lambda, 1].
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
     Returns
     -------
     low, high : float
-        The proof of Corollary 1 uses the lower end.
+        The ends of the range. The proof of Corollary 1 uses the lower end.
 
     Examples
     --------
@@ -35,10 +35,10 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
 def completed_utility_bound(
     best_efficiency: float, budget: float, cost_ratio: float
 ) -> float:
-    r"""Return Lemma 1 for pulls completed within the budget (ours).
+    r"""Return the bound of Lemma 1 for pulls completed within the budget (ours).
 
-    It is :math:`\nu_{i^\star} (B + 1 - \lambda)`: as :math:`H_i \le \nu_{i^\star}
-    \mu_i^c`, this is the upper end of `counted_cost_bounds`.
+    It is :math:`\nu_{i^\star} (B + 1 - \lambda)`. Since :math:`H_i \le \nu_{i^\star}
+    \mu_i^c`, it follows from the upper end of `counted_cost_bounds`.
 
     Parameters
     ----------
@@ -63,14 +63,15 @@ def completed_utility_bound(
 def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
     r"""Return a lower bound on the slope of the regret in log B (ours).
 
-    It is :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`. If a method
-    makes fewer pulls of suboptimal arms than every power of B on all problems, its
-    efficiency regret does not grow more slowly than this slope times log B.
+    The slope is :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`. A method
+    is consistent if, on all problems, its pulls of suboptimal arms grow more slowly
+    than every power of B. The efficiency regret of a consistent method grows at least
+    like this slope times log B.
 
     Parameters
     ----------
     problem : Problem
-        Means in (0, 1), mean costs in [lambda, 1].
+        Problem with means in (0, 1) and mean costs in [lambda, 1].
     cost_ratio : float
         lambda.
 

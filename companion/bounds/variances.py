@@ -24,14 +24,14 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
         As in `cost_complexity`.
     variance : float
         :math:`\sigma^2`, the largest variance, over pairs and objectives, of the
-        difference of two rewards on one instance. Independent rewards in [0, 1] may
-        reach 1/2, where :math:`32 \sigma^2` is the 16 of `difference_error_bound`;
-        similar configurations have small variances.
+        difference of two rewards on one instance. For independent rewards in [0, 1], it
+        is at most 1/2, and :math:`32 \sigma^2` is then the 16 of
+        `difference_error_bound`. For similar configurations, it is small.
 
     Returns
     -------
     float
-        In the unit of the costs; ``inf`` if a gap is zero.
+        Complexity in the unit of the costs; ``inf`` if a gap is zero.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def variance_error_bound(
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac3{16} - \frac{B}{L H_\sigma}\Bigr)
 
-    Instances are independent draws; rewards on one of them may depend on each other in
-    any way. Bernstein's exponential moment defines a supermartingale, so that by
-    Ville's inequality a difference of variance :math:`\sigma^2`, within 2 of its mean,
-    is off by x after N or more pulls at some time with probability at most :math:`2
-    \exp(-N x^2 / (2 \sigma^2 + \frac43 x))`.  At :math:`x = \gamma_{(k)} / 4` the
-    exponent is :math:`N \gamma_{(k)}^2 / (32 \sigma^2 + \frac{16}3 \gamma_{(k)})`; with
-    :math:`N \ge B / (L C) - 1` it is at least :math:`B / (L H_\sigma) - \frac3{16}`.
-    Statements are counted as in `difference_error_bound`.
+    Instances are independent draws. Rewards on the same instance may be dependent in
+    any way. A difference of two rewards has a variance of at most :math:`\sigma^2`, and
+    is within 2 of its mean. By Bernstein's and Ville's inequalities, the probability
+    that its mean is off by x at N or more pulls is at most :math:`2 \exp(-N x^2 / (2
+    \sigma^2 + \frac43 x))`. For :math:`x = \gamma_{(k)} / 4`, the exponent is :math:`N
+    \gamma_{(k)}^2 / (32 \sigma^2 + \frac{16}3 \gamma_{(k)})`. Since :math:`N \ge B / (L
+    C) - 1`, it is at least :math:`B / (L H_\sigma) - \frac3{16}`. The union bound is
+    the same as in `difference_error_bound`.
 
     Parameters
     ----------
@@ -77,16 +77,16 @@ def variance_error_bound(
     n_arms, n_objectives, allocation
         As in `difference_error_bound`.
     complexity : float
-        :math:`H_\sigma`, `variance_complexity`; ``inf`` is allowed.
+        :math:`H_\sigma`, the result of `variance_complexity`; ``inf`` is allowed.
 
     Returns
     -------
     float
-        The bound; it is vacuous above one.
+        The bound, which is vacuous above one.
 
     Examples
     --------
-    Two arms that differ on few instances; at a variance of 1/2, the exponent would be
+    The two arms differ on few instances. At a variance of 1/2, the exponent would be
     7.75 times smaller.
 
     >>> how = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
