@@ -1,1 +1,1 @@
-"""Stored results: recomputed in part by pages, and as a whole by `verify`."""
+"""Stored results, which pages recompute in part and `verify` as a whole."""

@@ -1,11 +1,12 @@
-"""Checksum of the code behind a result: a change is noticed without running it.
+"""Checksum of the code behind a result, which detects changes without running it.
 
-The sources are read without importing them. Starting at a function, every definition of
-the two packages that a definition names is included, and so are those that its strings
-name: classes of methods with their kernels, and files of facts next to its module.
+Sources are parsed, not imported. Beginning with a function, all definitions of the two
+packages that a definition refers to are included. A definition may also refer to others
+by text: to the class of a method, and so to its kernel, and to a file of facts next to
+its module.
 
 Comments, docstrings, layout and the file of a definition do not count. Definitions that
-cannot change a number are left out: words for people, the distribution of work over
+cannot change a number are left out: formatting of text, distribution of work over
 processes, and reading and checking of files.
 """
 
@@ -23,8 +24,8 @@ PACKAGES = {
     "cobandit": Path(cobandit.__file__).parent,
     "companion": Path(__file__).resolve().parents[1],
 }
-#: Modules that cannot change a number: words, files, tables as files (whose checksum is
-#: stored in any case), processes.
+#: Modules that cannot change a number: text, files, processes, and tables as files.
+#: (The checksums of tables are stored in any case.)
 ELSEWHERE = (
     *(
         "cobandit.errors",
@@ -44,7 +45,7 @@ Place = tuple[str, str]
 
 
 def _file(module: str) -> Path:
-    """Return the path of a module's source, whether or not it exists."""
+    """Return the path of the source of a module, even if there is none."""
     package, *inside = module.split(".")
     folder = PACKAGES[package].joinpath(*inside)
     places = folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")
@@ -53,7 +54,10 @@ def _file(module: str) -> Path:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    """Parse a module, or the stub of a package; the tree is empty if there is none."""
+    """Return the syntax tree of a module, or of the stub of a package.
+
+    It is empty if there is no source.
+    """
     path = _file(module)
     return (
         ast.parse(path.read_text(encoding="utf-8"))
@@ -66,7 +70,7 @@ def _tree(module: str) -> ast.Module:
 def _bound(module: str) -> dict[str, list[ast.stmt]]:
     """Return the statements of a module that bind each of its names.
 
-    Imports count wherever they are, also within functions.
+    Imports within functions are included.
     """
     statements: dict[str, list[ast.stmt]] = {}
     tree = _tree(module)
@@ -89,7 +93,7 @@ def _names(statement: ast.stmt, context: type) -> set[str]:
 
 
 def _leads(module: str, path: list[str]) -> Iterator[Place]:
-    """Follow a dotted name from a module through imports to its definitions."""
+    """Yield the definitions of a dotted name in a module, following imports."""
     if (
         module.partition(".")[0] not in PACKAGES
         or module.startswith(ELSEWHERE)
@@ -117,7 +121,7 @@ def _leads(module: str, path: list[str]) -> Iterator[Place]:
 
 @cache
 def _kernels() -> dict[str, set[Place]]:
-    """Return the kernels by the name of the class that they are registered for."""
+    """Return the kernels by the name of the class for which they are registered."""
     kernels: dict[str, set[Place]] = {}
     for path in PACKAGES["cobandit"].glob("replay/kernels/*.py"):
         module = f"cobandit.replay.kernels.{path.stem}"
@@ -127,7 +131,7 @@ def _kernels() -> dict[str, set[Place]]:
                 for node in ast.walk(statement)
                 if isinstance(node, ast.Attribute)
             }
-            # either a decorated function, or a call that registers the names in it
+            # a decorated function, or a call that registers the functions that it names
             defined = getattr(statement, "name", None)
             candidates = [defined] if defined else _names(statement, ast.Load)
             for name in attributes & _bound("cobandit.policies").keys():
@@ -149,12 +153,13 @@ def _without_words(statement: ast.stmt) -> str:
             and ast.get_docstring(node) is not None
         ):
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree).replace('"', "'")  # versions of Python quote differently
+    # versions of Python use different quotes
+    return ast.unparse(tree).replace('"', "'")
 
 
 @cache
 def _definition(place: Place) -> tuple[str, frozenset[Place]]:
-    """Return the code of a definition, and the definitions that it names."""
+    """Return the code of a definition, and the definitions to which it refers."""
     module, name = place
     code = []
     references = set[Place]()
@@ -175,7 +180,8 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
                     set() if path[0] in local_names else set(_leads(module, path))
                 )
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                # check the ending first: a docstring is too long for a path
+                # a name of a policy, or of a file; check the ending of the latter
+                # first, because a docstring is too long for a path
                 if node.value.isidentifier():
                     references |= set(_leads("cobandit.policies", [node.value]))
                 if (
@@ -188,7 +194,7 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
 
 
 def list_definitions(module: str, name: str) -> set[Place]:
-    """List the definitions that a definition leads to, itself included.
+    """Return all definitions behind a definition, including itself.
 
     Examples
     --------
@@ -207,7 +213,7 @@ def list_definitions(module: str, name: str) -> set[Place]:
 
 
 def code_checksum(function: Callable[..., Any]) -> str:
-    """Return a checksum of all definitions that a function leads to."""
+    """Return a checksum of all definitions behind a function."""
     code = {
         _definition(place)[0]
         for place in list_definitions(function.__module__, function.__name__)

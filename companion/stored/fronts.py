@@ -1,4 +1,4 @@
-"""Races for the front of objectives and cost, next to races without the cost."""
+"""Races for the front of objectives and cost, compared with races without the cost."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ from cobandit.replay.running import run_kernel
 from cobandit.stats import metrics
 from cobandit.tables import load
 
-#: Tolerances of scores, and of costs with them.
+#: Pairs of a tolerance of scores and a tolerance of costs.
 TOLERANCES = ((0.0, "0%"), (0.02, "10%"), (0.05, "20%"))
-#: Number of orders of the instances, and the seed that they are drawn with.
+#: Number of orders of the instances, and their seed.
 ORDERS = 300
 SEED = 0
 
 
 def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
-    """Race a table for either front, on the same 300 orders.
+    """Race a table for both fronts, on the same 300 orders.
 
     Parameters
     ----------
     name : str
-        Name of the table in the catalogue. Costs are the measured ones.
+        Name of the table in the catalogue. Pulls are charged realised costs.
     tolerance : float
         Tolerance of the objectives.
     cost_tolerance : str
@@ -35,10 +35,10 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per ``front``: its ``size``, the average number of configurations that
-        were ``returned``, the ``share`` of the full cost that the races spent, ``off``,
-        the number of the ``runs`` that broke the promise of a race with these
-        tolerances, and ``largest``, the largest excess over the tolerances.
+        One row per ``front``: ``size``, the size of the front; ``returned``, the mean
+        number of returned configurations; ``share``, the mean spent share of the full
+        cost; ``runs``; ``off``, the number of runs that broke the promise of a race
+        with these tolerances; ``largest``, the largest excess over the tolerances.
     """
     feedback = pack_shared(load(name)).feedback
     n_arms = len(feedback.offsets) - 1
@@ -60,7 +60,7 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
         compared = means
         charged = None
         if race.compares_cost:
-            # the cost is one more objective, to be minimised
+            # the cost is an additional objective, to be minimised
             compared = np.column_stack([means, -costs / costs.max()])
             charged = costs
         excess = metrics.beyond_tolerance(

@@ -1,4 +1,4 @@
-"""Made-up tables that no threshold was chosen on, and feedback rows of any table."""
+"""Simulated tables that were not used to choose thresholds, and rows of any table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ SEED = 0
 
 
 def answers(rng: np.random.Generator, n_instances: int, abilities: Floats) -> Floats:
-    """Draw right and wrong answers (K, N); an instance is as hard for all arms."""
+    """Draw right and wrong answers (K, N); a hard instance is hard for all arms."""
     chance = 1 / (1 + np.exp(rng.normal(size=n_instances) - abilities[:, None]))
     return (rng.random(chance.shape) < chance).astype(float)
 
@@ -30,7 +30,7 @@ def speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
 
 
 def short_list(rng: np.random.Generator, n_instances: int) -> Any:
-    """Draw three sizes and two prompts: larger is better and slower."""
+    """Draw a table of three sizes and two prompts; larger is better and slower."""
     size = np.repeat(np.arange(3), 2)
     prompt = np.tile([0, 1], 3)
     right = answers(rng, n_instances, -0.6 + 0.7 * size + 0.25 * prompt)
@@ -39,12 +39,15 @@ def short_list(rng: np.random.Generator, n_instances: int) -> Any:
 
 
 def two_agents(rng: np.random.Generator) -> Any:
-    """Draw two agents with one objective, whose means differ by about 0.03."""
+    """Draw a table of two agents with one objective; means differ by about .03."""
     return answers(rng, 616, np.array([0.0, 0.15]))[:, :, None], np.array([1.0, 2.0])
 
 
 def tied(rng: np.random.Generator) -> Any:
-    """Draw scores in tenths: of eight arms, one is a copy, two are permutations."""
+    """Draw a table of eight arms with scores in tenths.
+
+    One arm is a copy of another one, and two have permuted scores of another one.
+    """
     scores = rng.integers(0, 11, (8, 200, 2)) / 10
     scores[1] = scores[0]
     for copy, original in ((3, 2), (5, 4)):
@@ -53,7 +56,7 @@ def tied(rng: np.random.Generator) -> Any:
 
 
 def jokers(rng: np.random.Generator) -> Any:
-    """Draw two nearly perfect arms among thirty of very different cost."""
+    """Draw a table of thirty arms of very different costs; two are almost perfect."""
     right = answers(rng, 250, rng.normal(-0.5, 0.8, 30))
     fast = speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
     for joker in (3, 11):
@@ -63,7 +66,7 @@ def jokers(rng: np.random.Generator) -> Any:
 
 
 def rarely_apart(rng: np.random.Generator) -> Any:
-    """Draw five arms that are wrong on zero to 15 percent of the instances."""
+    """Draw a table of five arms that are wrong on 0 % to 15 % of the instances."""
     is_wrong = rng.random((5, 150)) < 0.15 * np.arange(5)[:, None] / 4
     return 1.0 - is_wrong[:, :, None], np.linspace(2, 1, 5)
 
@@ -71,15 +74,15 @@ def rarely_apart(rng: np.random.Generator) -> Any:
 def scattered(
     rng: np.random.Generator, n_arms: int, n_instances: int, n_objectives: int
 ) -> Any:
-    """Draw means from 0.2 to 0.8: answers first, scores in other objectives."""
+    """Draw a table with means from .2 to .8, in which the first objective is binary."""
     means = rng.uniform(0.2, 0.8, (n_objectives, n_arms))
     right = rng.random((n_arms, n_instances)) < means[0][:, None]
     scores = [speeds(rng, n_instances, mean) for mean in means[1:]]
     return np.stack([right, *scores], axis=2), np.exp(rng.uniform(0, 3, n_arms))
 
 
-#: Made-up tables by name: the function that draws one, and its sizes. The threshold of
-#: the race was chosen on none of them.
+#: Simulated tables by name: the function that draws one, and its sizes. None of them
+#: was used to choose the threshold of the race.
 MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "short list, N = 100": (short_list, (100,)),
     "short list, N = 300": (short_list, (300,)),
@@ -95,7 +98,7 @@ MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 
 
 def read_rows(name: str) -> tuple[FeedbackRows, Floats]:
-    """Return feedback rows and costs of a catalogued or made-up table."""
+    """Return feedback rows and costs of a simulated table or one of the catalogue."""
     if name not in MADE_UP:
         source = pack_shared(load(name))
         return source.feedback, np.array(source.costs)

@@ -1,4 +1,4 @@
-"""Cost and errors of races, on every table and on made-up ones unused in tuning."""
+"""Cost and errors of races, on bundled tables and on simulated ones."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ NEIGHBOURS_ORDERS = 60
 
 
 def race(name: str, tolerance: float) -> pd.DataFrame:
-    """Race a table 300 times, and run its rivals at the average spend of the races.
+    """Race a table 300 times, and run other methods at the mean spend of the races.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per method: the ``share`` of the full cost that it spent, ``off``, the
-        number of the ``runs`` that broke the promise of a race with this tolerance
-        (`metrics.beyond_tolerance`), and ``largest``, the largest excess.
+        One row per method: ``share``, the mean spent share of the full cost; ``runs``;
+        ``off``, the number of runs that broke the promise of a race with this tolerance
+        (`metrics.beyond_tolerance`); ``largest``, the largest excess.
     """
     feedback, costs = read_rows(name)
 
     rows: list[dict[str, Any]] = []
-    # the race comes first: its average spend is the budget of the others
+    # the race is first, because its mean spend is the budget of the other methods
     options: dict[str, Any] = {"tolerance": tolerance, "front": "objectives"}
     for policy in (ParetoRace, CoPSIOnce, UniformOnce):
         orders = ORDERS if policy is ParetoRace else NEIGHBOURS_ORDERS
@@ -69,7 +69,7 @@ def play_orders(
     orders: int,
     **options: Any,
 ) -> tuple[dict[str, Any], float]:
-    """Run a method in several orders of a table's instances.
+    """Run a method in several orders of the instances of a table.
 
     Returns
     -------
@@ -96,17 +96,17 @@ def play_orders(
     return outcome, spent
 
 
-#: Tolerances at which the two kinds of race are compared.
+#: Tolerances at which measured and certified races are compared.
 KINDS_TOLERANCES = (0.0, 0.02, 0.05, 0.1)
 
 
 def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
-    """Race a table by measurement and with a certificate, on the same 300 orders.
+    """Race a table without and with a certificate, on the same 300 orders.
 
     Returns
     -------
     DataFrame
-        Two rows, one of them ``certified``, with the other columns of `race`.
+        Two rows, with ``certified`` False and True, and the other columns of `race`.
     """
     feedback, costs = read_rows(name)
     rows = []
@@ -127,7 +127,7 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
 
 
 def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
-    """Race any table by measurement and with a certificate, on the same orders.
+    """Race any table without and with a certificate, on the same orders.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per ``tolerance`` and kind (``certified``), with the columns of
-        `race_kinds`, and ``error``, the share of the orders in which the race broke its
+        One row per ``tolerance`` and per value of ``certified``, with the columns of
+        `race_kinds` and ``error``, the share of orders in which the race broke its
         promise.
 
     Examples

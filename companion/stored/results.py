@@ -1,12 +1,13 @@
-"""The stored results, one function each, and the ledger that follows from them.
+"""The stored results, one function each, and the ledger that is made of them.
 
-``make results`` writes them into ``data/results``. Pages recompute parts of them,
-``cobandit-book verify`` as many as requested. ``ledger.csv`` holds every printed
-number, our number, and its prediction.
+``make results`` writes the results into ``data/results``. Pages recompute parts of
+them, and ``cobandit-book verify`` recomputes a sample or all of them. ``ledger.csv``
+has every printed number with our number and its prediction.
 
-Command: ``python -m companion.stored.results [NAME...]``. The name ``ledger`` writes
-the ledger alone, ``confirm`` recomputes a sample of the results whose code has changed
-and accepts the new code, and ``draw`` draws the tables behind the predictions.
+The command is ``python -m companion.stored.results [NAME...]``. The name ``ledger``
+writes the ledger alone. ``confirm`` recomputes a sample of the results whose code has
+changed, and accepts the new code if nothing differs. ``draw`` draws the tables behind
+the predictions.
 """
 
 import sys
@@ -50,18 +51,18 @@ from companion.stored.store import recompute as recompute
 NAMES = tuple(SETTINGS)
 MEASURED = ("word-sums", "piqa-small")
 BUNDLED = (*MEASURED, "synthetic-24", *NAMES)
-#: A table that is not bundled: its results can be read everywhere, and computed where
-#: the table is.
+#: A table that is not bundled. Its results can be read on all machines, but computed
+#: only on machines that have the table.
 ELSEWHERE = ("swebench-bash-only",)
 LEDGER = "ledger.csv"
-#: Results that the ledger is made of.
+#: Results from which the ledger is made.
 BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 
 
 def per_table(
     names: Iterable[str], *others: Iterable[Any]
 ) -> Callable[[], list[tuple[Any, ...]]]:
-    """List one part per table on this machine and combination of other arguments."""
+    """Return a function that lists parts: available tables times other arguments."""
     return lambda: list(product(filter(available, names), *others))
 
 
@@ -69,25 +70,25 @@ def per_table(
 @register_result("measured", per_table(MEASURED), MEASURED)
 @register_result("swebench", per_table(ELSEWHERE), ELSEWHERE)
 def replication(name: str) -> pd.DataFrame:
-    """Run all experiments on one table, at the paper's replication counts.
+    """Run all experiments on one table, with the paper's numbers of replications.
 
     The rows are those of `companion.paper.experiments.summary` and
     `companion.paper.experiments.facts`.
     """
     table = load(name)
-    # in threads: a page that recomputes the part waits for it
+    # use all cores, because a page may wait for the result
     cells = experiments.summary(table, workers=-1, backend="threading")
     return pd.concat([cells, experiments.facts(table)], ignore_index=True)
 
 
 @register_result("tuning", per_table(NAMES), NAMES)
 def tuning(name: str) -> pd.DataFrame:
-    """Choose radii and initialisation for one reconstruction, as the paper does."""
+    """Choose scales and initialisation for one reconstruction, as the paper does."""
     return tuning_cells(load(name))
 
 
 def list_drawn(name: str) -> list[tuple[str, str, int]]:
-    """Return data set, kind and number of each table in a result of drawn tables."""
+    """Return data set, kind and number of each drawn table in a stored result."""
     path = results_directory() / f"{name}.parquet"
     if not path.is_file():
         return []
@@ -97,15 +98,15 @@ def list_drawn(name: str) -> list[tuple[str, str, int]]:
     return [tuple(row) for row in frame.itertuples(index=False)]
 
 
-#: First seed of the plays; the replays of pages use smaller ones.
+#: First seed of runs on drawn tables. The replays of pages use smaller seeds.
 PLAY_SEED = 10**6
-#: Other readings of the protocol are played on the tables with smaller numbers.
+#: Other readings of the protocol are run on drawn tables with numbers below this one.
 READ = 200
 
 
 @register_result("posterior", partial(list_drawn, "posterior"))
 def played(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table and play the paper's experiments on it, if it meets the facts.
+    """Draw a table, and run the paper's experiments on it if it meets the facts.
 
     Parameters
     ----------
@@ -118,8 +119,8 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     -------
     DataFrame
         One row per value: ``dataset``, ``kind``, ``number``, ``reading``, ``key`` and
-        ``value``. The first row says whether the table is ``kept``, and is the only one
-        if it is not.
+        ``value``. The first row has the key ``kept``, whether the table meets the
+        facts. If it does not, there are no other rows.
     """
     if kind == "prior":
         drawn = chain.draw_prior(name, number)
@@ -144,15 +145,16 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
 
 @register_result("waiting", partial(list_drawn, "waiting"), passing=True)
 def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw and play a table that pages read only when all tables are complete.
+    """Draw a table, and run the experiments, before all tables are complete.
 
-    So nobody can stop drawing when the results suit.
+    Pages do not read this result. Drawing can therefore not be stopped at a favourable
+    moment.
     """
     return played(name, kind, number)
 
 
-#: Number of kept tables, those with the smallest numbers, that stand for all of them
-#: where a table itself is needed.
+#: Number of kept tables that are used where a table itself is needed. They are the
+#: tables with the smallest numbers.
 LANDSCAPES = 20
 
 
@@ -174,12 +176,12 @@ def list_landscapes() -> list[tuple[str, int]]:
 
 @register_result("landscapes", list_landscapes)
 def landscape(name: str, number: int) -> pd.DataFrame:
-    """Draw a kept table and measure the paper's remarks about its own tables on it.
+    """Measure the paper's remarks about its tables on one kept table.
 
     Returns
     -------
     DataFrame
-        ``dataset``, ``number``, ``key`` of the remark's measure and ``value``.
+        ``dataset``, ``number``, ``key`` of the measure, and ``value``.
     """
     land = chain.draw(name, number).land
     values = {key: measure(land) for key, measure in remarks.OF_TABLES.items()}
@@ -187,20 +189,20 @@ def landscape(name: str, number: int) -> pd.DataFrame:
     return frame.assign(dataset=name, number=number)
 
 
-#: Number of tables per kind: tables that meet the facts, of the prior, and of the other
-#: generator.
+#: Number of kept tables per kind: tables that meet the facts, tables of the prior, and
+#: tables of the second generator.
 WANTED = {"table": 1200, "prior": 200, "other": 200}
-#: Tables drawn before the kept ones are counted again; an interruption loses unfinished
-#: ones.
+#: Number of tables that are drawn together. Kept tables are counted after each batch,
+#: and an interruption loses unfinished tables.
 BATCH = 10
 
 
 def draw_tables(folder: str = "_build/posterior", workers: int = -1) -> None:
-    """Draw and play until every kind and data set has enough tables, and store them.
+    """Draw tables and run experiments until there are enough, and store the results.
 
-    Drawing continues from the stored tables if the code at hand computed them. When it
-    is interrupted, it stores the new tables as the result ``waiting``, and continues
-    from there the next time.
+    Drawing continues from the stored tables if the current code computed them. If it is
+    interrupted, it stores the new tables as the result ``waiting``, from which it
+    continues the next time.
     """
     finished = store.read_current_parts("posterior")
     new = store.read_current_parts("waiting")
@@ -240,9 +242,9 @@ def draw_tables(folder: str = "_build/posterior", workers: int = -1) -> None:
 def numbers_to_draw(
     parts: Mapping[tuple[Any, ...], pd.DataFrame], name: str, kind: str, wanted: int
 ) -> list[int]:
-    """Return the numbers to draw next, in the hope that all of those are kept.
+    """Return the numbers of the tables to draw next, as if all of them will be kept.
 
-    The list is empty if enough tables with the smallest numbers are kept.
+    The list is empty if enough tables are kept.
     """
     n_kept = 0
     number = 0
@@ -258,7 +260,7 @@ def meets_facts(part: pd.DataFrame) -> bool:
 
 
 AUDIT_BLOCK = 1_000
-#: Replays by budget. Large budgets cost most, and there fewer replays are enough.
+#: Number of replays by budget. Large budgets take most time and need fewer replays.
 AUDIT_REPLAYS = {
     rho: 100_000 if rho <= 500 else 10_000 for rho in experiments.IDENTIFICATION_RHO
 }
@@ -281,7 +283,10 @@ AUDIT_METHODS = (
     NAMES,
 )
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
-    """Count joint errors on 14 arms in one block of replays, seeded by its number."""
+    """Count joint errors on the 14 arms in one block of replays.
+
+    The number of the block is the seed.
+    """
     table = experiments.structured_subset(load(name))
     runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, block)
     return paired_errors.joint_errors(runs).assign(dataset=name, block=block)
@@ -322,7 +327,7 @@ register_result("promises", promised.list_cells)(promised.try_cell)
     ("word-sums",),
 )
 def argument_states(name: str, method: str) -> pd.DataFrame:
-    """Return the states that the book's first figure shows."""
+    """Return the data of the book's first figure for one table and method."""
     return first_figure.play_states(load(name), method).assign(dataset=name)
 
 
@@ -338,9 +343,9 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @register_result("swebench-once", per_table(ELSEWHERE), ELSEWHERE)
 def once(name: str) -> pd.DataFrame:
-    """Measure each method at each share, with every pair of a table at most once.
+    """Return errors and F1 of methods that evaluate each instance at most once.
 
-    The quantities are the rate of wrong answers and the F1 score.
+    There is one row per method, share of the full cost and quantity.
     """
     runs = replay_identification(
         load(name), ONCE_METHODS, share=SHARES, feedback="once"
@@ -360,8 +365,7 @@ def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFra
     Returns
     -------
     DataFrame
-        The replication, with errors from the audit, which has most replays, and the
-        choices of the tuning.
+        The results of the replication, with errors from the audit, and of the tuning.
 
     Examples
     --------
@@ -374,7 +378,7 @@ def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFra
 
 
 def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Make the ledger of the results behind it, given by name.
+    """Return the ledger from the results behind it, which are given by name.
 
     The columns are those of `companion.paper.printed.ledger`.
     """
@@ -384,12 +388,14 @@ def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def predict_printed(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
-    """Predict the printed numbers; None unless all tables are reconstructions.
+    """Return predictions of the printed numbers, or None.
+
+    The predictions apply only if all tables are reconstructions.
 
     Returns
     -------
     DataFrame or None
-        As `companion.paper.predict_numbers`.
+        Result of `companion.paper.predict_numbers`.
 
     Examples
     --------
@@ -410,12 +416,12 @@ def read_ledger() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `companion.paper.printed`.
+        The columns of `companion.paper.printed.ledger`.
 
     Raises
     ------
     CobanditError
-        If it is not stored.
+        If the ledger is not stored.
     """
     path = results_directory() / LEDGER
     if not path.is_file():
@@ -426,7 +432,7 @@ def read_ledger() -> pd.DataFrame:
 
 
 def store_ledger() -> None:
-    """Write the ledger of the stored results."""
+    """Write the ledger from the stored results."""
     frames = {name: read_result(name) for name in BEHIND_LEDGER}
     make_ledger(frames).to_csv(
         results_directory() / LEDGER, index=False, lineterminator="\n"
@@ -434,21 +440,22 @@ def store_ledger() -> None:
 
 
 def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
-    """Recompute the stored results and the ledger, and compare.
+    """Recompute the stored results and the ledger, and compare them.
 
     Parameters
     ----------
     fast : bool
-        Compute only a sample of the parts; the ledger then uses the others as stored.
+        Whether to recompute only a sample of the parts. The ledger then uses stored
+        results.
     **how
         Options of `companion.stored.store.compare_result`.
 
     Returns
     -------
     list of Verification
-        One per result, and one for the ledger. A result that is missing, damaged or
-        computed from other data counts as a difference. Results on a table that is not
-        on this machine are not recomputed.
+        One entry per result, and one for the ledger. It is a difference if a result is
+        missing, damaged or computed from other data. Results on a table that is not on
+        this machine are not recomputed.
     """
     outcomes: list[Verification] = []
     frames: dict[str, pd.DataFrame] = {}
@@ -479,12 +486,12 @@ def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
 
 
 def make(names: Sequence[str] = (), workers: int = -1) -> None:
-    """Compute results and store each as soon as it is complete, then write the ledger.
+    """Compute results, store each of them when it is complete, and write the ledger.
 
     Parameters
     ----------
     names : sequence of str
-        Names of results; all by default. ``"ledger"`` is written in any case.
+        Names of results; all by default. The ledger is written in any case.
     workers : int
         Number of processes.
     """
@@ -532,6 +539,7 @@ def main(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    from companion.stored import results  # whose functions have their module's name
+    # functions of this import have the name of their module instead of "__main__"
+    from companion.stored import results
 
     results.main(sys.argv[1:])

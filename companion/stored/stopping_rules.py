@@ -1,4 +1,4 @@
-"""Rival stopping rules of a race, tried on the same orders of made-up tables."""
+"""Other stopping rules of a race, on the same orders of simulated tables."""
 
 from collections.abc import Callable
 from math import log, sqrt
@@ -24,37 +24,38 @@ from companion.stored.races import TOLERANCES
 Outcome = tuple[float, NDArray[np.bool_]]
 
 
-#: Error that every rule is given.
+#: Allowed error of every rule.
 ERROR = 0.05
 
 
-#: Orders of the instances that each rule is tried on.
+#: Number of orders of the instances per rule.
 RIVALS_ORDERS = 40
 
 
-#: Draws of the multiplier bootstrap.
+#: Number of draws of the multiplier bootstrap.
 DRAWS = 100
 
 
-#: Indifference zone of the likelihood ratios: the share of won instances, less one
-#: half.
+#: Half-width of the indifference zone of the likelihood ratios, for the share of won
+#: instances around one half.
 INDIFFERENT = 0.1
 
 
-#: From rewards of active arms on evaluated instances (n, k, D), N, K and the tolerance
-#: to a number of standard errors.
+#: Function of the rewards of active arms on evaluated instances (n, k, D), of N, K and
+#: the tolerance. It returns a threshold in standard errors.
 Threshold = Callable[[Floats, int, int, float], float]
 
 
-#: From rewards in the order of the instances (N, K, D), costs (K,) and the tolerance to
-#: the outcome.
+#: Function of the rewards in the order of the instances (N, K, D), of the costs (K,)
+#: and the tolerance. It returns the outcome of a race.
 Race = Callable[[Floats, Floats, float], Outcome]
 
 
 def find_scatter(rewards: Floats) -> Floats:
-    """Return the root of each pair's sum of squared deviations: (n, k, D) to (k, k, D).
+    """Return roots of sums of squared deviations of differences of pairs, (k, k, D).
 
-    The prior variance and the floor are the ones of `ParetoRace`.
+    The rewards have the shape (n, k, D). The prior variance and the smallest sum are
+    those of `ParetoRace`.
     """
     centred = rewards - rewards.mean(axis=0)
     products = np.einsum("qad,qbd->abd", centred, centred)
@@ -66,10 +67,10 @@ def find_scatter(rewards: Floats) -> Floats:
 def bound_looks(
     rewards: Floats, n_instances: int, n_arms: int, tolerance: float
 ) -> float:
-    """Return a threshold by a union bound over the looks at one near tie.
+    """Return a threshold by a union bound over the looks at a single near tie.
 
-    Twice the error is allowed with two objectives or more, where a second objective has
-    to be mistaken as well.
+    With two objectives or more, twice the error is allowed, because a wrong decision
+    needs a second mistake, in another objective.
     """
     return float(
         stats.norm.isf(min(rewards.shape[2], 2) * ERROR / len(list_looks(n_instances)))
@@ -89,12 +90,12 @@ def bound_union(
 def bootstrap(
     rewards: Floats, n_instances: int, n_arms: int, tolerance: float
 ) -> float:
-    """Return a quantile of the largest statistic to come, by a multiplier bootstrap.
+    """Return a quantile of the largest future statistic, by a multiplier bootstrap.
 
     The maximum is over active pairs, objectives and future looks. With Gaussian
-    multipliers, the sums of an instance's deviations are Gaussian with the observed
-    covariance. From look to look they continue as sums without replacement do, with
-    independent increments in n / (N - n).
+    multipliers, sums of deviations are Gaussian with the observed covariance. Since
+    instances are drawn without replacement, the sums have independent increments in the
+    time n / (N - n).
     """
     n, n_active, n_objectives = rewards.shape
     looks = np.array(
@@ -124,10 +125,10 @@ def bootstrap(
 
 
 def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
-    """Make a race with another threshold.
+    """Return a race with another threshold.
 
-    The threshold is computed again after an arm was removed, or when `patience` times
-    as many instances were evaluated.
+    The threshold is computed again after a removal, or when the number of evaluated
+    instances has grown by the factor ``patience``.
     """
 
     def run(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
@@ -165,7 +166,7 @@ def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
 
 
 def race_as_we_do(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run `cobandit.ParetoRace`, which counts the near ties at each look."""
+    """Run `cobandit.ParetoRace`, which counts near ties at each look."""
     n_instances, n_arms, n_objectives = rewards.shape
     options: dict[str, Any] = {
         "tolerance": tolerance,
@@ -180,7 +181,7 @@ def race_as_we_do(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 
 def count_wins(rewards: Floats) -> Floats:
-    """Count the instances on which j dominates i: (n, k, D) to (k, k)."""
+    """Return the numbers of instances on which j dominates i: (n, k, D) -> (k, k)."""
     return np.array(
         [beats(rewards - rewards[:, [i]]).sum(axis=0) for i in range(rewards.shape[1])],
         dtype=float,
@@ -188,9 +189,10 @@ def count_wins(rewards: Floats) -> Floats:
 
 
 def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Remove arms that lose a sign test on won instances, with Holm's correction.
+    """Run a race by sign tests on won instances, with Holm's correction.
 
-    No arm is ever found to be fine: the race ends with one arm or with all instances.
+    Arms are only removed, never returned early, so that the race ends with a single arm
+    or after all instances.
     """
     active = np.arange(len(costs))
     depth = 0
@@ -215,9 +217,10 @@ def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 
 def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Decide each pair by Wald's likelihood ratio of the instances won.
+    """Run a race by Wald's likelihood ratios of the numbers of won instances.
 
-    Either one arm wins more instances than the other, or neither does.
+    A pair is decided if one arm wins more instances than the other, or if the two are
+    equivalent.
     """
     n_arms = len(costs)
     depth = 0
@@ -275,7 +278,7 @@ def race_by_ranks(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     return spent, np.arange(len(costs)) == best
 
 
-#: Stopping rules by name; those that test hypotheses have no tolerance.
+#: Stopping rules by name. Rules that test hypotheses have no tolerance.
 RIVALS: dict[str, Race] = {
     "near ties that are counted (ours)": race_as_we_do,
     "union over looks at one near tie": race_by(bound_looks),
@@ -295,14 +298,15 @@ RIVALS: dict[str, Race] = {
 
 
 def race_rivals(name: str) -> pd.DataFrame:
-    """Race a made-up table with every stopping rule, on the same orders.
+    """Race a simulated table with every stopping rule, on the same orders.
 
     Returns
     -------
     DataFrame
-        One row per rule (``way``) and tolerance: the ``share`` of the full cost,
-        ``off``, the number of the ``runs`` that broke the promise
-        (`metrics.beyond_tolerance`), and the mean ``f1`` of the returned sets.
+        One row per rule and tolerance: ``way``, the name of the rule; ``tolerance``;
+        ``share``, the mean spent share of the full cost; ``runs``; ``off``, the number
+        of runs that broke the promise (`metrics.beyond_tolerance`); ``f1``, the mean F1
+        score of the returned sets.
     """
     feedback, costs = read_rows(name)
     rewards = (

@@ -1,9 +1,11 @@
-"""A store of results: one Parquet file each, and a manifest of data and code.
+"""A store of results, with one Parquet file per result and a manifest.
 
-`register_result` makes a function the part of a result; it is called once per part,
-with that part's arguments. A result is refused when its data have changed since. When
-its code has changed, a test fails: compute the result again (``make results``), or let
-`confirm` recompute a sample of its parts and accept the new code if they agree.
+A result consists of parts. `register_result` registers the function that computes a
+part; it is called once per part, with the arguments of this part. The manifest has
+checksums of the data and the code behind each result. If the data have changed, reading
+the result fails. If the code has changed, a test fails. Then compute the result again
+(``make results``), or let `confirm` recompute a sample of its parts, and accept the new
+code if they agree.
 """
 
 import inspect
@@ -28,8 +30,8 @@ from companion.stored.code_digest import code_checksum
 
 Part = TypeVar("Part", bound=Callable[..., pd.DataFrame])
 
-#: Floating-point results agree to 1e-12 on any machine; this leaves room for what is
-#: computed from them.
+#: Relative tolerance of stored numbers. Floating-point results agree to 1e-12 on all
+#: machines, and numbers computed from them to slightly less.
 RTOL = 1e-9
 REMEDY = "-> run: make results"
 
@@ -37,7 +39,7 @@ REMEDY = "-> run: make results"
 class Result(NamedTuple):
     """A result: the function of its parts, their arguments, and the tables behind it.
 
-    A ``passing`` result exists only while another one is being computed.
+    A ``passing`` result exists only while another result is being computed.
     """
 
     part: Callable[..., pd.DataFrame]
@@ -46,17 +48,17 @@ class Result(NamedTuple):
     passing: bool
 
     def files(self) -> list[Path]:
-        """Return the file of each table, or its card, which holds a checksum."""
+        """Return the file of each table, or its card, which contains a checksum."""
         paths = [data_directory() / f"{name}.parquet" for name in self.tables]
         return [path if path.is_file() else path.with_suffix(".yml") for path in paths]
 
     def checksums(self) -> dict[str, str]:
-        """Return the checksums of the data and of the code at hand."""
+        """Return the current checksums of the data and of the code."""
         data = sha256("".join(map(file_sha256, self.files())).encode()).hexdigest()
         return {"data": data, "code": code_checksum(self.part)}
 
     def columns(self) -> list[str]:
-        """Return the names of the columns that identify a part: the parameters."""
+        """Return the columns that identify a part, one per parameter."""
         return [
             "dataset" if name == "name" else name
             for name in inspect.signature(self.part).parameters
@@ -64,12 +66,14 @@ class Result(NamedTuple):
 
 
 RESULTS: dict[str, Result] = {}
-#: Results that even a fast verification computes in full.
+#: Results that even a fast verification recomputes completely.
 WHOLE = ("replication", "tuning")
 
 
 def sample_parts(name: str) -> list[tuple[Any, ...]]:
-    """Return a sample of a result's parts: one per value of all arguments but the last.
+    """Return a sample of the parts of a result, by their arguments.
+
+    The sample has one part per combination of all arguments but the last.
 
     Examples
     --------
@@ -91,18 +95,18 @@ def register_result(
     tables: Sequence[str] = (),
     passing: bool = False,
 ) -> Callable[[Part], Part]:
-    """Register a function that computes one part of a stored result.
+    """Return a decorator that registers the function of the parts of a result.
 
     Parameters
     ----------
     name : str
         Name of the result.
     arguments : callable
-        Returns the arguments of each part whose data are on this machine.
+        Function that returns the arguments of all parts whose data are on this machine.
     tables : sequence of str
         Names of the tables in the catalogue.
     passing : bool
-        Whether the result may be absent, because it is stored only while another one
+        Whether the result may be absent, because it is stored only while another result
         is being computed.
     """
 
@@ -116,7 +120,7 @@ def register_result(
 def results_directory() -> Path:
     """Return the folder of the stored results.
 
-    In an installed package it is part of the package, else part of ``data``.
+    An installed package contains it. In a checkout, it is in ``data``.
 
     Examples
     --------
@@ -128,7 +132,7 @@ def results_directory() -> Path:
 
 
 def read_manifest() -> dict[str, dict[str, Any]]:
-    """Return the manifest: one entry per result."""
+    """Return the manifest, with one entry per result."""
     path = results_directory() / "manifest.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
@@ -151,7 +155,7 @@ def read_result(name: str) -> pd.DataFrame:
     Raises
     ------
     CobanditError
-        If it is missing, damaged, or was computed from other data than those at hand.
+        If it is missing or damaged, or if it was computed from other data.
 
     Examples
     --------
@@ -180,7 +184,7 @@ def read_result(name: str) -> pd.DataFrame:
 
 
 def list_expected() -> list[str]:
-    """List the results that have to be stored, and the passing ones that are stored.
+    """Return the names of results that must be stored, and of stored passing ones.
 
     Examples
     --------
@@ -216,9 +220,9 @@ def remove_result(name: str) -> None:
 
 
 def read_current_parts(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
-    """Read the parts of a stored result by their arguments.
+    """Return the parts of a stored result by their arguments.
 
-    The answer is empty if the result is not stored, or was computed by other code.
+    The dict is empty if the result is not stored, or was computed by other code.
     """
     entry = read_manifest().get(name, {})
     columns = RESULTS[name].columns()
@@ -235,12 +239,12 @@ def read_current_parts(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
 
 
 def recompute(name: str, *arguments: Any) -> pd.DataFrame:
-    """Recompute the part of a result with these arguments.
+    """Recompute the part of a result with the given arguments, and return it.
 
     Raises
     ------
     CobanditError
-        If it differs from the stored part: counts have to agree exactly, means to a
+        If it differs from the stored part. Counts must agree exactly, and means to a
         relative 1e-9.
     """
     part = RESULTS[name].part(*arguments)
@@ -254,7 +258,7 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
 
 
 def compare_part(name: str, arguments: Sequence[Any], part: pd.DataFrame) -> list[str]:
-    """List the differences between a recomputed part and the stored one."""
+    """Return the differences between a recomputed part and the stored part."""
     stored = read_result(name)
     columns = RESULTS[name].columns()
     for column, value in zip(columns, arguments, strict=True):
@@ -267,16 +271,16 @@ def compare_part(name: str, arguments: Sequence[Any], part: pd.DataFrame) -> lis
 def compare_frames(
     stored: pd.DataFrame, recomputed: pd.DataFrame, keys: Sequence[str]
 ) -> list[str]:
-    """List the differences of two frames that should be the same, row by row.
+    """Return the differences of two frames that should be equal, row by row.
 
-    Numbers that are not integers have to agree to a relative `RTOL`, everything else
-    exactly. Missing values agree with each other.
+    Numbers that are not integers must agree to a relative `RTOL`. All other values must
+    be equal. Missing values agree with each other.
 
     Parameters
     ----------
     stored, recomputed : DataFrame
     keys : sequence of str
-        Columns that identify a row in the texts.
+        Columns that identify a row in the result.
 
     Returns
     -------
@@ -305,7 +309,7 @@ def compare_frames(
         old = stored[column].reset_index(drop=True)
         new = recomputed[column].reset_index(drop=True)
 
-        # counts and words are compared exactly, and so are numbers next to words
+        # counts and texts must be equal, and so must columns of numbers and texts
         if pd.api.types.is_float_dtype(new) and pd.api.types.is_numeric_dtype(old):
             differ = ~np.isclose(
                 old.astype(float), new, rtol=RTOL, atol=0, equal_nan=True
@@ -325,7 +329,7 @@ def compare_frames(
 
 
 class Verification(NamedTuple):
-    """Comparison of one result: the parts computed, the time, and the differences."""
+    """Comparison of one result: recomputed and all parts, time, and differences."""
 
     name: str
     computed: int
@@ -341,7 +345,7 @@ def compare_result(
     tell: Callable[[str, int, int], None] | None = None,
     **how: Any,
 ) -> tuple[Verification, pd.DataFrame | None]:
-    """Recompute parts of a result and compare them with the stored ones.
+    """Recompute parts of a result, and compare them with the stored parts.
 
     Parameters
     ----------
@@ -349,16 +353,16 @@ def compare_result(
     chosen : sequence of tuple
         Arguments of the parts.
     tell : callable, optional
-        Called as ``tell(name, done, parts)`` after each part.
+        Function that is called as ``tell(name, done, parts)`` after each part.
     **how
-        How the parts run in parallel, as in `cobandit.replay_online`.
+        Options of parallel runs, as in `cobandit.replay_online`.
 
     Returns
     -------
     Verification
     DataFrame or None
-        The result: recomputed if all of its parts were, else as stored; None if there
-        is none.
+        The recomputed result if all parts were recomputed, else the stored result; None
+        if there is none.
     """
     result = RESULTS[name]
     start = time.perf_counter()
@@ -397,7 +401,7 @@ def compare_result(
 
 
 def list_stale() -> Iterator[str]:
-    """List the results that other code computed, and that can be computed here."""
+    """Yield the results that other code computed and that can be computed here."""
     entries = read_manifest()
     for name, result in RESULTS.items():
         if (
