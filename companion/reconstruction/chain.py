@@ -1,10 +1,10 @@
-"""Independent tables: each is an annealed chain from the prior to the facts.
+"""Independent tables, each from an annealed Markov chain that starts in the prior.
 
 The facts are the printed numbers that follow from a table's means. A move preserves the
-prior (preconditioned Crank-Nicolson) and is accepted with probability min(1, exp(-t (E'
-- E))), where E is half the sum of squared deviations of `from_means` and the weight t
-rises to 1. Nothing is replayed, so that there is no noise. A chain's seed is its
-number: chains share nothing.
+prior (preconditioned Crank-Nicolson). It is accepted with probability min(1, exp(-t (E'
+- E))), where E is half the sum of squared deviations of `from_means`. The weight t
+rises to 1. No algorithm is replayed, so E has no noise. The seed of a chain is the
+number of its table, and chains share no random numbers.
 """
 
 from collections.abc import Callable
@@ -25,19 +25,20 @@ from companion.reconstruction.facts import (
 from companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
 from companion.reconstruction.instances import Body, body
 
-#: Draws from the prior; the one closest to the facts starts a chain.
+#: Number of draws from the prior. A chain starts at the one closest to the facts.
 STARTS = 40
-#: Smallest and largest step of a move; its logarithm is uniform.
+#: Smallest and largest step of a move. The logarithm of a step is uniform.
 STEPS = (0.02, 1.0)
 #: Allowed relative deviation of uniform allocation's regrets from the printed ones.
 CLOSE = 0.03
 
 
 class Stage(NamedTuple):
-    """A part of a chain: moves, first weight of the facts, share of accuracy moves.
+    """A part of a chain.
 
-    It uses tokens and latencies of every ``every``-th instance. The weight rises
-    geometrically to 1 and remains there for the last fifth.
+    ``of_accuracy`` is the share of moves of accuracies. Tokens and latencies of every
+    ``every``-th instance are used. The weight of the facts rises geometrically from
+    ``first_weight`` to 1, and remains 1 for the last fifth of the moves.
     """
 
     moves: int
@@ -46,23 +47,25 @@ class Stage(NamedTuple):
     every: int
 
 
-#: The later stages are repeated while an exact fact is missed.
+#: Stages of a chain. The second one is repeated, at most four times, until the table is
+#: ``kept``.
 STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
 
 
 class Kind(NamedTuple):
-    """Functions of a kind of tables for a chain; their states may be of any type.
+    """Functions that a chain needs for a kind of tables, with states of any type.
 
     Attributes
     ----------
     draw : callable
         ``draw(setting, rng)`` returns a state from the prior.
     propose : callable
-        ``propose(setting, state, of_accuracy, rng)`` moves the variables that only
-        accuracies depend on, or all others.
+        ``propose(setting, state, of_accuracy, rng)`` returns a state in which some
+        variables have moved: variables that affect only accuracies if ``of_accuracy``,
+        else others.
     body : callable
         ``body(setting, state, every)`` returns the values that do not depend on
-        accuracies, or None where the prior is truncated.
+        accuracies, or None if the truncated prior excludes the state.
     correct_counts : callable
         ``correct_counts(setting, state, verbosity)`` returns the number of correct
         answers per configuration.
@@ -75,7 +78,7 @@ class Kind(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A drawn table: its state, its landscape, and its deviations (`from_means`)."""
+    """A drawn table: its state, its means (``land``), and deviations (`from_means`)."""
 
     state: Any
     land: Landscape
@@ -88,30 +91,34 @@ class Table(NamedTuple):
 
     @property
     def kept(self) -> bool:
-        """Whether U6 to U9 are met exactly, and U10 and U11 within 3 %."""
+        """Whether the facts U6 to U9 hold exactly, and U10 and U11 within 3 %."""
         exact = self.deviations[2:6]
         regrets = self.deviations[6:8] * UNIFORM_NOISE[:2]
         return bool((exact == 0).all() and (np.abs(regrets) <= CLOSE).all())
 
 
 def walk(values: Floats, rng: np.random.Generator) -> Floats:
-    """Move standard normal variables by a preconditioned Crank-Nicolson step.
+    """Return standard normal variables after a preconditioned Crank-Nicolson step.
 
-    They remain standard normal.
+    Their distribution remains standard normal.
     """
     step = float(np.exp(rng.uniform(*np.log(STEPS))))
     return np.sqrt(1 - step**2) * values + step * rng.standard_normal(values.shape)
 
 
 def walk_part(state: State, field: str, place: Any, rng: np.random.Generator) -> State:
-    """Move some variables of one field of a state."""
+    """Return a state in which some variables of one field have moved (`walk`)."""
     values = getattr(state, field).copy()
     values[place] = walk(values[place], rng)
     return replace(state, **{field: values})
 
 
 def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Choose a few configurations, mostly of the 14, whose facts are the finest."""
+    """Return a few random configurations.
+
+    With probability .6, all are among the 14 of `subset_of`, because the facts on them
+    have the smallest tolerances.
+    """
     candidates = subset_of(setting) if rng.random() < 0.6 else np.arange(setting.n_arms)
     return rng.choice(
         candidates, size=min(rng.geometric(0.3), len(candidates)), replace=False
@@ -121,7 +128,7 @@ def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64
 def propose(
     setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator
 ) -> State:
-    """Move a part of a state of the protocol's prior."""
+    """Return a state of the protocol's prior in which a random part has moved."""
     of_parameters, of_models, of_configs = (
         hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY
     )
@@ -157,7 +164,10 @@ HIERARCHY = Kind(hierarchy.draw_state, propose, body, hierarchy.correct_counts)
 
 
 def draw_prior(name: str, number: int) -> Table:
-    """Draw a table of the prior, which meets only the facts by construction."""
+    """Draw a table from the prior, without a chain.
+
+    Of the facts, it meets only those that hold for all draws.
+    """
     rng = np.random.default_rng((list(SETTINGS).index(name), number, 1))
     return _draw(SETTINGS[name], HIERARCHY, rng, every=1)
 
@@ -171,7 +181,10 @@ def _draw(setting: Setting, kind: Kind, rng: np.random.Generator, every: int) ->
 def _look(
     setting: Setting, kind: Kind, state: Any, every: int, scene: Scene | None = None
 ) -> Table | None:
-    """Return the table of a state; with a scene, if only accuracies have changed."""
+    """Return the table of a state, or None if the truncated prior excludes the state.
+
+    With ``scene``, the scene of a state that differs only in accuracies is used again.
+    """
     if scene is None:
         values = kind.body(setting, state, every)
         if values is None:
@@ -182,20 +195,20 @@ def _look(
 
 
 def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
-    """Run one chain to its end.
+    """Draw a table with a chain.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     number : int
-        The seed.
+        Seed of the chain.
     kind : Kind
-        Kind of the tables.
+        Default: tables of the protocol's prior.
 
     Returns
     -------
     Table
-        A table of the protocol if it is ``kept``.
+        The last table of the chain. The protocol uses it only if it is ``kept``.
     """
     rng = np.random.default_rng((list(SETTINGS).index(name), number))
     setting = SETTINGS[name]
@@ -203,7 +216,7 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
     starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
     current = min(starts, key=lambda table: table.energy)
     for stage in STAGES:
-        # compute the table on the instances of the new stage
+        # compute the table again, since the new stage may use other instances
         current = _look(setting, kind, current.state, stage.every) or current
         if current.kept and stage is STAGES[-1]:
             break
@@ -211,6 +224,8 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
             weight = min(1.0, stage.first_weight ** (1 - move / (0.8 * stage.moves)))
             of_accuracy = bool(rng.random() < stage.of_accuracy)
             state = kind.propose(setting, current.state, of_accuracy, rng)
+            # comparing with an exponential variable is the same as accepting with
+            # probability min(1, exp(-weight (E' - E)))
             bound = current.energy + rng.exponential() / weight
             proposed = _look(
                 setting,

@@ -1,10 +1,10 @@
-"""The paper's experiments on a drawn table: used and predicted numbers.
+"""The paper's experiments on a drawn table.
 
-Values have the keys of `companion.paper.published`, and replay counts are the paper's,
-so that a value has the noise of a printed one. All methods see the same evaluations in
-a replay, as in the paper, except for uniform identification at the largest budget.
-Choices that the paper leaves open can be made in other ways than the book's default
-(`READINGS`).
+Values have the keys of `companion.paper.published`. Numbers of replays are the paper's,
+so a value has the same noise as a printed one. In a replay, all methods see the same
+evaluations, as in the paper, except for uniform identification at the largest budget.
+`READINGS` lists alternatives to the book's defaults where the paper leaves a choice
+open.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from companion.reconstruction.hierarchy import ONLINE_QUANTITIES, Floats
 
 Values = dict[str, float]
 
-#: Number of replays of a printed regret or F1.
+#: Number of replays behind a printed regret or F1.
 PAPER_ONLINE = 100
-#: Number of replays of a printed error.
+#: Number of replays behind a printed error.
 PAPER_IDENTIFICATION = 500
 
 INDICES = ("CoHVUCB", "HVUCB", "AccuracyCostUCB")
-#: Budgets of printed errors.
+#: Budgets at which the paper prints errors.
 ERROR_RHO = {"gsm8k": (20, 5000), "piqa": (5000,)}
-#: Budgets of printed F1.
+#: Budgets at which the paper prints F1.
 F1_RHO = (10, 200)
-#: Budget above which means of uniform identification are drawn from a normal
-#: distribution, because its replays take longest.
+#: Budget above which uniform identification is not replayed, because it would take
+#: long. Its means are drawn from a normal distribution instead.
 MOST_UNIFORM = 1000
 
 DEFAULT = "default"
-#: Readings of the choices that the paper leaves open, by their numbers in
+#: Readings of choices that the paper leaves open, by their numbers in
 #: ``notebooks/claims.md``.
 READINGS = {
     DEFAULT: "the book's defaults",
@@ -69,9 +69,9 @@ READINGS = {
     "A10": "true costs are those of the evaluation split",
     "A11": "F1 against the front of all instances",
 }
-#: Readings of one identification method, and its options as a function of the arms'
-#: costs and the largest single cost. They are played at the largest budget only, which
-#: the contrasts are about.
+#: Readings that concern one identification method: the method, and its options as a
+#: function of the arms' costs and the largest single cost. They run at the largest
+#: budget only, since the paper's contrasts are about this budget.
 OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A5": (
         "CoPSI",
@@ -85,14 +85,14 @@ OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
 
 
 def play(name: str, land: Landscape, seed: int) -> Values:
-    """Play the paper's experiments on a table, with the book's readings.
+    """Run the paper's experiments on a table, with the book's readings.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     land : Landscape
     seed : int
-        Seed of the replays, which nothing else uses.
+        Seed of the replays.
 
     Returns
     -------
@@ -107,12 +107,13 @@ def play(name: str, land: Landscape, seed: int) -> Values:
 
 
 def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
-    """Play the experiments that other readings change, on the same seed.
+    """Run the experiments again with each other reading that changes them.
 
     Returns
     -------
     dict of dict
-        Values by reading, and by key as in `play`; NaN if a reading leaves no pull.
+        Values by reading, and by key as in `play`. A value is NaN if the budget allows
+        no pull under the reading.
     """
     pulls = _pull(land, seed)
     best_efficiency = float(land.problem.efficiency.max())
@@ -170,7 +171,7 @@ def _identify(
 ) -> Values:
     """Return errors on the 14 arms, or F1 on the full set.
 
-    The truth is the evaluation split's by default.
+    By default, the truth is the Pareto set of the evaluation split.
     """
     errors = experiment == "identification"
     by_key = {}
@@ -190,7 +191,7 @@ def _identify(
 
     for rho, method in product(budgets, methods):
         value = np.nan
-        # the value is NaN if a reading leaves no pull, although the paper prints one
+        # under some readings the budget allows no pull; the value then remains NaN
         with suppress(BudgetError):
             if method == "UniformIdentification" and rho > MOST_UNIFORM:
                 returned = uniform_fronts(land.rewards[arms], rho, replays, rng)
@@ -211,8 +212,8 @@ def _identify(
     return by_key
 
 
-#: Pulls of an online method at the largest budget, (R, K), and the arms of the last
-#: pulls, (R, WINDOW).
+#: Numbers of pulls by an online method at the largest budget, (R, K), and the arms of
+#: the last pulls, (R, WINDOW).
 Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -240,7 +241,7 @@ def pull(
 
 
 def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
-    """Return both regrets and the moving average of pulls, (3, R), by true means."""
+    """Return both regrets and the moving average at the true means, (3, R)."""
     counts, last = pulls
     standard = metrics.standard_regret(
         problem, counts, RHO * float(land.costs.sum()) / land.range[1]
@@ -259,14 +260,14 @@ def find_sets(
     equal: float | None = None,
     **options: Any,
 ) -> NDArray[np.bool_]:
-    """Replay identification of some arms and return the sets, (R, k).
+    """Replay an identification method on some arms and return the sets, (R, k).
 
-    With ``equal``, the method is CoPSI with this cost for all arms, which leaves so
-    much budget that no run is truncated.
+    With ``equal``, the method is CoPSI, planned as if all arms had this cost. This
+    leaves so much of the budget unspent that no run is truncated.
     """
     costs = land.costs[arms]
     budget = rho * float(costs.sum())
-    if equal is not None:  # CoPSI's schedule, by rounds
+    if equal is not None:  # with equal costs, CoPSI plans numbers of rounds
         method = "CoPSI"
         costs = np.full(len(costs), equal)
     policy: Any = spec(method, **options).make(
@@ -280,12 +281,13 @@ def find_sets(
 def uniform_fronts(
     rewards: Floats, n: int, replays: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Draw Pareto sets (R, k) from normal means of n pulls per arm.
+    """Draw Pareto sets (R, k) of the means of n pulls per arm.
 
-    n has to be large.
+    The means are drawn from their normal approximation, so n has to be large.
     """
     truth = rewards.mean(axis=1)
     x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
+    # y is a multiple of x plus a rest that is uncorrelated with x
     slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
     deviations = np.stack([x.std(axis=1), (y - slope[:, None] * x).std(axis=1)])
     by_x, by_rest = (

@@ -1,7 +1,8 @@
-"""Used facts of a table: deviations from printed numbers that follow from means.
+"""Deviations of a table from the printed numbers that reconstructions use.
 
-They are U5 to U12 of ``book/protocol-first.md``, and the gap that accuracy per token
-favours. Nothing is replayed.
+These facts follow from means, without replays. They are U5 to U12 of
+``book/protocol-first.md``, and the efficiency gap of arms with a high accuracy per
+token.
 """
 
 from functools import cached_property, lru_cache
@@ -28,9 +29,9 @@ from companion.reconstruction.instances import Body
 RHO = 32
 WINDOW = 50
 
-#: Scale of the softmax over accuracy per token, as a share of the largest.
+#: Temperature of the softmax over accuracy per token, relative to the largest value.
 FAVOUR = 0.05
-#: Noise of its loss.
+#: Noise of the logarithm of `favoured_gap`.
 FAVOURED_NOISE = 0.15
 UNIFORM_NOISE = (0.005, 0.005, 0.03)
 GAP_NOISE = 0.0003
@@ -41,7 +42,7 @@ TOKENS_NOISE = 0.5
 
 @lru_cache
 def subset_of(setting: Setting) -> NDArray[np.int64]:
-    """Return the numbers of the 14 configurations, in the grid's order."""
+    """Return the indices of the paper's 14-arm subset in `grid`."""
     chosen = set(product(NAMED, (0.5, 1.0), (128,), ("direct",)))
     return np.flatnonzero([arm in chosen for arm in grid(setting)])
 
@@ -49,7 +50,7 @@ def subset_of(setting: Setting) -> NDArray[np.int64]:
 class Scene:
     """The values of a drawn table that do not depend on accuracies.
 
-    ``costs`` are the declared costs, (K,), and ``declared`` the same divided by the
+    ``costs`` are the declared costs, (K,). ``declared`` are these costs divided by the
     largest single cost.
     """
 
@@ -71,17 +72,24 @@ class Scene:
 
     @cached_property
     def uniform(self) -> tuple[float, NDArray[np.int64]]:
-        """The pulls of uniform allocation at the largest budget, and its last arms."""
+        """Number of pulls of uniform allocation at the largest budget, and last arms.
+
+        The last arms have the shape (13, WINDOW), one row per possible end of the run.
+        """
         rounds = RHO * self.costs.sum() / self.mean_spent.sum()
         pulls = rounds * len(self.costs)
-        # the run ends somewhere in a round; its length varies with single costs
+        # single costs vary, so the run ends at a random arm; 13 points approximate
+        # the distribution of the end
         deviation = np.sqrt(rounds * self.variance_spent.sum()) / self.mean_spent.mean()
         ends = np.rint(pulls - 0.5 + deviation * np.linspace(-1.5, 1.5, 13)).astype(int)
         return pulls, (ends[:, None] - 1 - np.arange(WINDOW)) % len(self.costs)
 
 
 class Landscape:
-    """A drawn table, without the checks of an `EvaluationTable`."""
+    """Costs, rewards and true means of a drawn table.
+
+    Unlike an `EvaluationTable`, it is fast to make, because nothing is checked.
+    """
 
     def __init__(self, scene: Scene, count: Floats):
         self.scene = scene
@@ -98,7 +106,7 @@ class Landscape:
 
     @cached_property
     def problem(self) -> Problem:
-        """The true means in the evaluation split, with scaled declared costs."""
+        """The true means in the evaluation split, and declared costs in (0, 1]."""
         return Problem(self.means, self.scene.declared)
 
     @cached_property
@@ -108,9 +116,9 @@ class Landscape:
         return np.stack([correct, self.scene.efficiency], axis=2)
 
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
-        """Return the rows that kernels draw from: costs, scaled costs, and rewards.
+        """Return the rows of the evaluation split that kernels draw from.
 
-        They are the rows of the evaluation split.
+        Their columns are cost, scaled cost, and rewards.
         """
         spent = self.scene.spent[arms]
         costs = np.stack([spent, spent / self.range[1]], axis=2)
@@ -121,7 +129,7 @@ class Landscape:
 
 
 def fronts(means: Floats) -> NDArray[np.bool_]:
-    """Return Pareto sets (..., k) of means (..., k, 2), all at once."""
+    """Return the Pareto set (..., k) of each array of means (..., k, 2)."""
     x = means[..., 0]
     y = means[..., 1]
     dominated = (x[..., None, :] > x[..., None]) & (y[..., None, :] > y[..., None])
@@ -131,7 +139,7 @@ def fronts(means: Floats) -> NDArray[np.bool_]:
 def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
     """Return expected regrets and moving average of uniform allocation, from means.
 
-    By default, costs are the declared ones over the largest single cost.
+    By default, costs are ``land.scene.declared``.
     """
     costs = land.scene.declared if costs is None else costs
     pulls, last = land.scene.uniform
@@ -143,9 +151,9 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
 
 
 def favoured_gap(land: Landscape) -> float:
-    """Return the efficiency gap of the arms that accuracy per token favours.
+    """Return the mean efficiency gap, weighted by a softmax of accuracy per token.
 
-    They are weighted by a softmax; this is the loss of its index.
+    It approximates the loss per pull of Accuracy-Cost-UCB.
     """
     costs = land.scene.declared
     efficiency = land.means[:, 0] * land.means[:, 1] / costs
@@ -155,7 +163,11 @@ def favoured_gap(land: Landscape) -> float:
 
 
 def _same_best(land: Landscape) -> float:
-    """Return the deviation of U7: at least six if it is not met."""
+    """Return the deviation from fact U7: zero if it holds, at least six if not.
+
+    U7 states whether the arm of the largest hypervolume has the largest hypervolume per
+    cost.
+    """
     hypervolume = land.means[:, 0] * land.means[:, 1]
     efficiency = hypervolume / land.scene.declared
     first, second = hypervolume.argsort()[[-1, -2]]
@@ -171,10 +183,11 @@ def _same_best(land: Landscape) -> float:
 
 
 def from_means(land: Landscape) -> Floats:
-    """Return deviations of U5 to U12 and of the favoured gap, over their noise.
+    """Return deviations from the facts, in units of their noise, (10,).
 
-    Two are about the ends of the tokens, four can be met exactly, three are about
-    uniform allocation, and the last one about the gap of Accuracy-Cost-UCB.
+    The first two are about the smallest and largest mean tokens. The next four can be
+    zero. Three are about uniform allocation, and the last one is about the regret of
+    Accuracy-Cost-UCB.
     """
     setting = land.setting
     subset_means = land.means[subset_of(setting)]

@@ -1,8 +1,8 @@
-"""The prior: a hierarchy of models and configurations, and its means.
+"""The prior of a table: effects of models and configurations, and resulting means.
 
-All random variables are standard normal a priori, except for the instances, which are a
-seed. A parameter is a transformation of its normal variable (`PARAMETERS`).
-``book/protocol.md`` gives the reason for each.
+All variables of a state are standard normal a priori, except for the seed of the
+instances. A parameter is a transformation of its normal variable (`PARAMETERS`).
+``book/protocol.md`` justifies each of them.
 
 With T the temperature, C chain of thought and L the longer limit (0 or 1), for
 configuration i of model m::
@@ -17,8 +17,8 @@ configuration i of model m::
     log(latency_i) = a + s slowness_m + log(base + (1 - base) tokens_i / mean)
                      + prompt_latency C + noise_latency e''_i
 
-where shortfall, excess, low, high, a and s are such that the smallest and the largest
-mean are the printed ones.
+where shortfall, excess, low, high, a and s are chosen so that the smallest and the
+largest mean of each quantity are the printed ones.
 """
 
 import re
@@ -66,29 +66,29 @@ class Ends(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """One table of the paper: its grid, and the printed numbers to be met.
+    """One table of the paper: its grid, and the printed numbers that are used.
 
     Attributes
     ----------
     models : tuple of str
-        The models that the paper names, and neutral names for the others.
+        The models that the paper names, then neutral names for the others.
     limits : (int, int)
-        Generation limits in tokens; the larger one is also the largest single cost.
+        Generation limits in tokens. The larger one is also the largest single cost.
     accuracy, latency, tokens : Ends
-        Table 1: means over all instances; fraction, seconds, tokens.
+        Table 1: means over all instances, as a fraction, in seconds, and in tokens.
     profiling_tokens : Ends
         Mean tokens in the profiling split (Section 5).
     front : int
-        Table 1: size of the Pareto set.
+        Table 1: size of the Pareto set of all configurations.
     same_best : bool
         Whether the arm of the largest hypervolume has the largest hypervolume per cost
         (Section 5).
     subset_front, subset_gap : int, float
-        Pareto arms and smallest classification gap of the 14-arm subset (Section 5,
-        Appendix A).
+        Number of Pareto arms and smallest classification gap of the 14-arm subset
+        (Section 5, Appendix A).
     uniform : tuple of float
-        Both regrets and the moving average of uniform allocation at the largest budget;
-        the middle of numbers that are printed twice.
+        Both regrets and the moving average of uniform allocation at the largest budget.
+        If a number is printed twice, the midpoint is used.
     accuracy_cost : float
         Efficiency regret of Accuracy-Cost-UCB at the largest budget.
     """
@@ -159,12 +159,12 @@ Transform = Callable[[float], float]
 
 
 def normal(deviation: float) -> Transform:
-    """Return the transform of a standard normal to a normal around zero."""
+    """Return the transform of a standard normal variable to a normal with mean zero."""
     return lambda z: deviation * z
 
 
 def half_normal(deviation: float) -> Transform:
-    """Return the transform to a half-normal with the sign of the deviation."""
+    """Return the transform to a half-normal, negative if the deviation is negative."""
     return lambda z: deviation * abs(z)
 
 
@@ -179,7 +179,7 @@ def uniform(low: float, high: float) -> Transform:
 
 
 def log_uniform(low: float, high: float) -> Transform:
-    """Return the transform to a variable with uniform logarithm between two ends."""
+    """Return the transform to a variable whose logarithm is uniform."""
     return lambda z: low * float((high / low) ** ndtr(z))
 
 
@@ -214,32 +214,37 @@ CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
 _ACCURACY = [
     i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)
 ]
-#: Parameters and effects of models and configurations that only accuracies depend on.
+#: Indices of parameters, of effects of models and of effects of configurations that
+#: affect only accuracies.
 OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
-#: Parameters and effects that everything else depends on.
+#: The same for the effects on tokens and latencies.
 OF_BODY = (
     np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY),
     np.array([1, 2, 5]),
     np.array([1, 2, 3]),
 )
-#: Variation between models of the effect of chain of thought on verbosity.
+#: Standard deviation over models of the effect of chain of thought on verbosity.
 COT_MODELS = 0.5
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A table before it is drawn: standard normal variables, and an instance seed.
+    """The random variables that determine a table.
+
+    All are standard normal except for the seed.
 
     Attributes
     ----------
     parameters : ndarray, shape (P,)
-        In the order of PARAMETERS.
+        Variables of the parameters, in the order of PARAMETERS.
     models : ndarray, shape (M, 6)
-        In the order of MODEL_EFFECTS.
+        Effects of the models, in the order of MODEL_EFFECTS.
     configs : ndarray, shape (K, 4)
-        In the order of CONFIG_EFFECTS, with the arms in the order of `grid`.
+        Effects of the configurations, in the order of CONFIG_EFFECTS. Rows have the
+        order of `grid`.
     instances : int
+        Seed of the instances.
     """
 
     parameters: Floats
@@ -251,8 +256,9 @@ class State:
 class Means(NamedTuple):
     """Mean latency and tokens of each configuration, and related values.
 
-    ``verbosity`` is x_i above, (K,) like all others. Accuracies are separate
-    (`correct_counts`), since most moves of a chain change only them.
+    All arrays have the shape (K,). ``verbosity`` is x_i in the equations of this
+    module. Accuracies are separate (`correct_counts`), since most moves of a chain
+    change only them.
     """
 
     seconds: Floats
@@ -263,9 +269,10 @@ class Means(NamedTuple):
 
 
 def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
-    """Return model, temperature, limit and prompt of each configuration, by name.
+    """Return model, temperature, limit and prompt of each configuration.
 
-    Ties go to the first arm in replays, so the order has to be the table's.
+    Models are sorted by name. In replays the first of several tied arms is chosen, so
+    the order of arms here has to be the same as in the written table.
     """
     return list(product(sorted(setting.models), TEMPERATURES, setting.limits, PROMPTS))
 
@@ -281,7 +288,7 @@ def draw_state(setting: Setting, rng: np.random.Generator) -> State:
 
 
 def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> Floats:
-    """Return mean tokens (M, T, limit, prompt) of the scores x (M, T, prompt)."""
+    """Return mean tokens (M, T, limit, prompt) from the scores x (M, T, prompt)."""
     short = setting.limits[0]
     shortfall = np.exp(-p["slope_short"] * x)
     below = short - shortfall * (short - setting.tokens.low) / shortfall.max()
@@ -291,7 +298,7 @@ def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> 
 
 
 def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
-    """Return parameters by name, from their normal variables."""
+    """Return the parameters by name, given their normal variables."""
     return {
         name: transform(z)
         for (name, transform), z in zip(transforms.items(), values, strict=True)
@@ -314,8 +321,8 @@ def means(setting: Setting, state: State) -> Means | None:
     Returns
     -------
     Means or None
-        None if latencies of equal models already differ by more than the printed ratio;
-        the prior is truncated there.
+        None if latencies would differ by more than the printed ratio even without
+        differences between models. Such states are not in the (truncated) prior.
     """
     parameters = named(PARAMETERS, state.parameters)
     shape = setting.shape
@@ -352,7 +359,7 @@ def means(setting: Setting, state: State) -> Means | None:
 
     if beyond(0.0) >= 0:
         return None
-    # convex in s >= 0: since the rest alone spans less than wanted, there is one root
+    # beyond is convex and negative at 0, so it has exactly one root s > 0
     log_latency = brentq(beyond, 0.0, 1e3, xtol=1e-9) * slowness + log_rest
     seconds = setting.latency.low * np.exp(log_latency - log_latency.min())
     limit = np.array([arm[2] for arm in grid(setting)])

@@ -1,4 +1,4 @@
-"""Instances that realise the means of a hierarchy exactly.
+"""Draws of instances whose means are exactly those of a state (`hierarchy`).
 
 Instance q has a difficulty d_q that all configurations share. For configuration i, with
 e, f, g independent standard normal, r^2 = shared and r'^2 = 1 - shared::
@@ -10,9 +10,10 @@ e, f, g independent standard normal, r^2 = shared and r'^2 = 1 - shared::
     latency_iq = latency_i w_iq / mean_q(w_iq),
           w_iq = (base + (1 - base) tokens_iq / tokens_i) exp(noise_seconds g_iq)
 
-Tokens are whole numbers; their scale in each split gives its mean. The random part of
-the profiling split's mean has the variance that follows from the spread of the tokens;
-its smallest and largest values are set to the printed profiling means.
+Tokens are whole numbers. In each split, scale is chosen so that the split has its mean.
+The mean of the profiling split deviates randomly from the mean of all instances, with
+the variance that follows from the spread of the tokens. The smallest and the largest of
+these means are then set to the printed ones.
 """
 
 from functools import lru_cache
@@ -35,22 +36,25 @@ from companion.reconstruction.hierarchy import (
 
 Whole = NDArray[np.int64]
 
-#: Numbers of the instances in the order of a `Body`: the profiling split, then the
+#: Indices of the instances in the order of a `Body`: the profiling split, then the
 #: evaluation split.
 INSTANCES = np.argsort(
     ~profiling_mask(N_INSTANCES, N_PROFILING, hierarchy.SPLIT_SEED), kind="stable"
 )
-#: Relative length of answers that end immediately.
+#: Factor of the length of answers that end immediately.
 EMPTY = 0.03
-#: Relative length of answers that never end.
+#: Length of answers that never end, before the limit applies.
 ENDLESS = 1e12
 
 
 class Body(NamedTuple):
-    """A table without correctness, as arrays of shape (K, 1000), profiling split first.
+    """The values of a drawn table that do not depend on accuracies.
 
-    ``rank`` is the number of easier instances for a configuration; ``missed`` is by how
-    many tokens the random part misses the smallest and the largest profiling mean.
+    ``rank``, ``seconds`` and ``tokens`` have the shape (K, 1000), with the profiling
+    split first. ``rank`` is the number of instances that are easier for a
+    configuration. ``passed`` is described in `rank_and_count`. ``missed`` is by how
+    many tokens the drawn profiling means miss the printed smallest and largest ones,
+    before they are set to these.
     """
 
     rank: NDArray[np.int16]
@@ -70,7 +74,7 @@ def _shapes(
     low: float,
     high: float,
 ) -> Floats:
-    """Return lengths of answers before they are scaled, (K, 1000)."""
+    """Return lengths of answers before they are scaled, (K, n)."""
     common = np.sqrt(shared)
     independent = np.sqrt(1 - shared)
     shape = np.empty_like(length)
@@ -94,7 +98,7 @@ def _seconds(
     base: float,
     noise: float,
 ) -> Floats:
-    """Return latencies in whole milliseconds, (K, 1000)."""
+    """Return latencies in seconds, rounded to milliseconds, (K, n)."""
     n_arms, n = speed.shape
     seconds = np.empty((n_arms, n))
     for i in range(n_arms):
@@ -114,9 +118,9 @@ def _seconds(
 
 @compiled
 def _scale_for(shape: Floats, limit: float, total: float) -> float:
-    """Return the scale at which ``min(limit, scale shape)`` has this total.
+    """Return the scale at which the sum of ``min(limit, scale * shape)`` is ``total``.
 
-    It is found by Newton's method from below.
+    The sum is concave in the scale, so Newton's method from zero never overshoots.
     """
     scale = 0.0
     for _ in range(200):
@@ -139,7 +143,7 @@ def _scale_for(shape: Floats, limit: float, total: float) -> float:
 
 @compiled
 def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
-    """Return the deviation of each configuration's tokens, before the split."""
+    """Return the standard deviation over instances of each configuration's tokens."""
     n_arms, n = shape.shape
     deviations = np.empty(n_arms)
     for i in range(n_arms):
@@ -163,9 +167,9 @@ def _fill(
     split: int,
     tokens: Whole,
 ) -> None:
-    """Write whole numbers near ``min(limit, scale shape)`` with the splits' totals.
+    """Fill ``tokens`` with whole numbers near ``min(limit, scale * shape)``.
 
-    They are at least 1.
+    They are at least 1. In each split they have the given total, up to rounding.
     """
     for i in range(len(shape)):
         for start, end, total in (
@@ -173,6 +177,7 @@ def _fill(
             (split, shape.shape[1], held_out[i]),
         ):
             scale = _scale_for(shape[i, start:end], limit[i], total)
+            # round cumulative sums, so that rounding errors do not add up
             carried = 0.0
             done = 0
             for q in range(start, end):
@@ -186,7 +191,11 @@ def _fill(
 def _known(
     means: Means, parameters: dict[str, float], spread: Floats, ends: hierarchy.Ends
 ) -> tuple[Floats, tuple[float, float]]:
-    """Return mean profiling tokens, and the random misses of their two ends."""
+    """Return mean tokens in the profiling split, and ``Body.missed``.
+
+    The means are drawn around ``means.tokens``, and their smallest and largest value
+    are then set to ``ends``.
+    """
     size = N_PROFILING
     n_evaluation = N_INSTANCES - N_PROFILING
     common = (
@@ -197,7 +206,7 @@ def _known(
         means.tokens + spread * np.sqrt(n_evaluation / N_INSTANCES / size) * common
     )
 
-    # the mean is below the limit in both splits
+    # clip so that the mean remains below the limit in both splits
     room = means.limit - 1e-3
     profiling = np.clip(
         profiling, (N_INSTANCES * means.tokens - n_evaluation * room) / size, room
@@ -212,9 +221,10 @@ def _known(
 
 @lru_cache(maxsize=128)
 def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return noise of correctness, length and speed, and difficulties.
+    """Return noise of correctness, length and speed, and the difficulties.
 
-    The noise has the shape (K, 1000), the difficulties (1000,).
+    The three arrays of noise have the shape (K, 1000). The difficulties have the shape
+    (1000,).
     """
     rng = np.random.Generator(np.random.SFC64(seed))
     answer, length, speed = rng.standard_normal((3, n_arms, N_INSTANCES))
@@ -230,10 +240,10 @@ def _answers(
 
 
 def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Rank instances by score, (K, 1000), and count those of the evaluation split.
+    """Return ranks of instances by score, (K, 1000), and counts, (K, 1001).
 
-    The counts (K, 1001) are the correct answers in the evaluation split, by the number
-    of correct answers in all.
+    Entry n of a row of the counts is the number of correct answers in the evaluation
+    split if the n instances with the smallest scores are correct.
     """
     order = scores.argsort(axis=1)
     held_out = np.pad(order >= N_PROFILING, ((0, 0), (1, 0)))
@@ -245,7 +255,7 @@ def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]
 def body_of_shapes(
     setting: Setting, means: Means, parameters: dict[str, float], shape: Floats
 ) -> tuple[Whole, tuple[float, float]]:
-    """Scale lengths of answers to tokens with the right means in both splits.
+    """Return tokens that are scaled lengths of answers and have the means of a state.
 
     Returns
     -------
@@ -268,19 +278,20 @@ def body_of_shapes(
 
 
 def body(setting: Setting, state: hierarchy.State, every: int = 1) -> Body | None:
-    """Draw the values that do not depend on accuracies.
+    """Return the values of a state's table that do not depend on accuracies.
 
     Parameters
     ----------
     setting : Setting
     state : State
     every : int
-        Use tokens and latencies of every ``every``-th instance only, for a preview.
+        Compute tokens and latencies of every ``every``-th instance only, which is
+        faster.
 
     Returns
     -------
     Body or None
-        None if `means` is None. Correct answers are ``body.rank <
+        None if `means` returns None. An answer is correct if ``body.rank <
         correct_counts(...)[:, None]``.
     """
     means = hierarchy.means(setting, state)

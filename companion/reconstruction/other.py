@@ -1,10 +1,10 @@
-"""Tables of another generator, which calibrate the intervals.
+"""Tables of another generator, used to calibrate the intervals of predictions.
 
-It shares only grids, splits and printed ends with the prior of `hierarchy`.
-Configurations are drawn with replacement from a measured table, whose joint ranks of
-accuracy, latency and tokens they inherit with noise; marginals between the printed ends
-are powers. With d_q the difficulty of instance q, e logistic, g gamma and
-a_i log-normal::
+Only the grids, the splits and the printed smallest and largest means are the same as in
+`hierarchy`. Configurations are drawn with replacement from a measured table. They
+inherit its joint ranks of accuracy, latency and tokens, with noise. Between the
+smallest and the largest mean, values are powers of these ranks. With d_q the difficulty
+of instance q, e logistic, g gamma and a_i log-normal::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   a_i d_q + e_iq
     tokens_iq  = min(limit, scale g_iq)
@@ -44,12 +44,16 @@ PARAMETERS = {
     "luck": hierarchy.normal(1.0),
 }
 OF_ACCURACY = np.array([0]), np.array([0])
-#: Parameters, and columns of configurations (accuracy, latency, tokens, luck), by move.
+#: Indices of parameters and of columns of configurations (accuracy, latency, tokens,
+#: luck) that a move changes, as in `hierarchy`.
 OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 
 
 def _draw(setting: Setting, rng: np.random.Generator) -> State:
-    """Draw a state without effects of models; the seed also chooses configurations."""
+    """Draw a state without effects of models.
+
+    Its seed also determines which measured configurations are used.
+    """
     parameters = rng.standard_normal(len(PARAMETERS))
     configs = rng.standard_normal((setting.n_arms, 4))
     return State(parameters, np.empty((0, 0)), configs, int(rng.integers(2**31)))
@@ -69,9 +73,9 @@ def _propose(
 
 @lru_cache
 def _scores(source: str) -> Floats:
-    """Return normal scores of a measured table's configurations.
+    """Return normal scores of a measured table's configurations, (K, 3).
 
-    They are scores of accuracy, latency and tokens.
+    The columns are accuracy, latency and tokens.
     """
     from cobandit.tables import load
 
@@ -87,7 +91,11 @@ def _scores(source: str) -> Floats:
 def _noise(
     seed: int, n_arms: int
 ) -> tuple[Floats, Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
-    """Return normal scores (K, 3) and (K, 1000), ranks, and counts of a seed."""
+    """Return the random values of a seed.
+
+    They are normal scores of means (K, 3), of tokens and of latencies (K, 1000), and
+    the result of `rank_and_count`.
+    """
     rng = np.random.default_rng(seed)
     source = _scores(SOURCES[int(rng.integers(2))])
     scores = source[rng.integers(len(source), size=n_arms)]
@@ -99,7 +107,10 @@ def _noise(
 
 
 def _places(state: State, column: int, skew: float) -> Floats:
-    """Return the places of configurations between two ends, (K,) in [0, 1]."""
+    """Return relative positions between the smallest and largest mean, (K,) in [0, 1].
+
+    The column is 0 for accuracy, 1 for latency and 2 for tokens.
+    """
     parameters = named(PARAMETERS, state.parameters)
     (scores, *_) = _noise(state.instances, len(state.configs))
     mixed = (
@@ -111,7 +122,7 @@ def _places(state: State, column: int, skew: float) -> Floats:
 
 
 def _gamma(shape: float, scores: Floats) -> Floats:
-    """Return gamma variables of mean 1, by Wilson and Hilferty's cubes."""
+    """Return gamma variables of mean 1, by the Wilson-Hilferty approximation."""
     return np.maximum(1 - 1 / (9 * shape) + scores / (3 * np.sqrt(shape)), 0.05) ** 3
 
 
@@ -120,7 +131,7 @@ def _body(setting: Setting, state: State, every: int) -> Body | None:
     _, of_tokens, of_seconds, rank, passes = _noise(state.instances, setting.n_arms)
     limit = np.array([arm[2] for arm in hierarchy.grid(setting)])
 
-    # a mean is below its limit; the longest answers have the larger limit
+    # means are below their limits; only the larger limit allows the largest mean
     below = np.minimum(
         setting.tokens.high, np.where(limit > limit.min(), np.inf, limit.min() - 0.5)
     )

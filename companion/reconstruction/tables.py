@@ -63,9 +63,9 @@ def card(name: str) -> Card:
 
 
 def write(name: str, directory: str | Path, number: int) -> Path:
-    """Draw a table, and write it and its card, NAME.parquet and NAME.yml.
+    """Draw a table, and write its records NAME.parquet and its card NAME.yml.
 
-    It takes some seconds.
+    This takes some seconds.
 
     Parameters
     ----------
@@ -73,6 +73,7 @@ def write(name: str, directory: str | Path, number: int) -> Path:
     directory : str or Path
         An existing directory, ``data`` in a checkout.
     number : int
+        Seed of the table.
 
     Returns
     -------
@@ -107,9 +108,9 @@ def rows_of(name: str, drawn: Table) -> pd.DataFrame:
     Returns
     -------
     DataFrame, 1,000 rows per configuration
-        config, instance, model, prompt (categorical), temperature, max_tokens, correct
-        (0 or 1), latency_s (seconds, whole milliseconds) and tokens; sorted by config,
-        then instance.
+        The columns are config, instance, model, prompt (categorical), temperature,
+        max_tokens, correct (0 or 1), latency_s (in seconds, rounded to milliseconds)
+        and tokens. Rows have the order of `grid`, then of the instances.
 
     Examples
     --------
