@@ -1,1 +1,1 @@
-"""The library's promises about errors, tested on tables made to break them."""
+"""Tests of the library's promises about errors, on tables designed to break them."""

@@ -1,8 +1,9 @@
-"""Every promise about errors, cell by cell: runs, wrong runs, and the allowed share.
+"""Tests of all promises about errors: numbers of runs, of wrong runs, allowed shares.
 
-A subject is a module with the names of its cells, ``CELLS``, and a function
-``play(cell, runs, rng)``, which returns one `Outcome` per promise of the cell. To add a
-subject, write a module and a line in `SUBJECTS`.
+A subject is a module that tests promises in cells, a cell being a way to draw tables
+with the options of the method under test. The module has the names of its cells
+(``CELLS``) and a function ``play(cell, runs, rng)``, which returns one `Outcome` per
+promise of the cell. To add a subject, write such a module and add it to `SUBJECTS`.
 """
 
 import zlib
@@ -17,21 +18,21 @@ from companion.promises.outcomes import Outcome
 
 #: Number of runs of each cell.
 RUNS = 150
-#: Level of the intervals of their shares.
+#: Level of the intervals of the shares of wrong runs.
 LEVEL = 0.95
 SEED = 0
 
 
 class Subject(Protocol):
-    """A module that tests a promise."""
+    """A module that tests promises."""
 
     CELLS: tuple[str, ...]
 
     def play(self, cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-        """Return one outcome per promise of the cell."""
+        """Run a cell and return one outcome per promise."""
 
 
-#: Subjects by the name of their section.
+#: Subjects by section.
 SUBJECTS: dict[str, Subject] = {
     "race": races,
     "certified": certified,
@@ -41,7 +42,7 @@ SUBJECTS: dict[str, Subject] = {
 
 
 def list_cells() -> list[tuple[str, str]]:
-    """Return every section and cell.
+    """Return all pairs of a section and one of its cells.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def list_cells() -> list[tuple[str, str]]:
 
 
 def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
-    """Play a cell.
+    """Run a cell.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
 
 
 def try_cell(section: str, cell: str) -> pd.DataFrame:
-    """Play a cell with the stored number of runs."""
+    """Run a cell with the number of runs of the stored results."""
     return play(section, cell, RUNS)
 
 
@@ -97,8 +98,9 @@ def add_intervals(tried: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        With ``share``, its Clopper-Pearson interval ``low``, ``high``, and ``refuted``:
-        the interval is above the allowed share.
+        The same rows with the columns ``share``, ``low`` and ``high`` (its
+        Clopper-Pearson interval), and ``refuted``, which is true if the whole interval
+        is above the allowed share.
 
     Examples
     --------

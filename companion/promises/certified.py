@@ -1,4 +1,4 @@
-"""The certified race: its promise holds on any table, including near ties."""
+"""Tests of the certified race, whose promise holds on all tables."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from companion.promises import races
 from companion.promises.outcomes import ERROR, Outcome
 
 CELLS = races.CELLS
-#: Runs of the measured race per run of the certified race, which takes longer.
+#: Divisor of the number of runs, since the certified race takes longer.
 FEWER = 3
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races that were off by more than the tolerance."""
+    """Count the races whose returned set is off by more than the tolerance."""
     runs = runs // FEWER
     excess = races.find_excess(cell, runs, rng, certified=True)
     return [

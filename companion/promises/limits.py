@@ -1,4 +1,4 @@
-"""Sure and settled statements of `recommend`, and intervals, on misleading tables."""
+"""Tests of sure and settled statements of `recommend`, and of its intervals."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
-#: Allowed share of intervals at .95 that miss a mean of true or false scores. Limits
-#: are discrete, so that intervals that miss one mean in twenty on average miss some
-#: means more often (`cobandit.stats.limits.mean_limits`).
+#: Allowed share of .95 intervals that miss the mean. Limits for binary scores are
+#: discrete. Intervals whose error is .05 on average over means have larger errors at
+#: some means (`cobandit.stats.limits.mean_limits`).
 MISSES = 0.08
 OBJECTIVE = "accuracy"
 
@@ -35,7 +35,11 @@ Draw = Callable[[np.random.Generator], DrawnScores]
 
 
 def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Draw:
-    """Draw right and wrong answers; ``alike`` is how similarly configurations err."""
+    """Return a function that draws right and wrong answers with given expected means.
+
+    With probability ``alike``, an answer depends on the shared difficulty of its
+    instance.
+    """
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         size = len(means), n_instances
@@ -51,7 +55,7 @@ def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -
 
 
 def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
-    """Draw scores between 0 and 1 with a beta distribution."""
+    """Return a function that draws scores with a beta distribution."""
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         scores = rng.beta(a, b, (n_arms, n_instances))
@@ -63,7 +67,7 @@ def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
 
 
 def halves(n_arms: int, n_instances: int, p_zero: float, p_half: float) -> Draw:
-    """Draw scores of 0, a half and 1."""
+    """Return a function that draws scores of 0, one half and 1."""
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         shares = [p_zero, p_half, 1 - p_zero - p_half]
@@ -76,9 +80,10 @@ def halves(n_arms: int, n_instances: int, p_zero: float, p_half: float) -> Draw:
 
 
 def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
-    """Evaluate every ``every``-th configuration on a part of the instances.
+    """Return a function that draws benchmarks of which a part is evaluated.
 
-    The truth is about the whole benchmark.
+    Every ``every``-th configuration is evaluated on a random share of the instances,
+    the others on all. The true means are those on all instances.
     """
 
     def draw_part(rng: np.random.Generator) -> DrawnScores:
@@ -95,9 +100,10 @@ def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
 
 
 def exactly(draw: Draw, below: float, share: float) -> Draw:
-    """Set each benchmark mean to the largest value below a number.
+    """Return a function that draws partly evaluated benchmarks with equal means.
 
-    Scores are true or false.
+    The means are the largest possible value below a number. Scores are binary. Only the
+    sizes of the tables of ``draw`` are used.
     """
 
     def draw_exactly(rng: np.random.Generator) -> DrawnScores:
@@ -116,7 +122,10 @@ def exactly(draw: Draw, below: float, share: float) -> Draw:
 
 
 class Sure(NamedTuple):
-    """A condition; a run is wrong if a configuration is wrongly called sure of it."""
+    """A condition on means.
+
+    A run is wrong if `recommend` is sure of a configuration that does not meet it.
+    """
 
     draw: Draw
     at_least: float | None = None
@@ -126,17 +135,21 @@ class Sure(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Memberships of the front; a run is wrong if one is wrongly called settled."""
+    """Memberships of the Pareto front.
+
+    A run is wrong if `recommend` calls a wrong membership settled.
+    """
 
     draw: Draw
     about: str = "instances"
 
 
 class Interval(NamedTuple):
-    """An interval of the first mean or step; a run is wrong if it misses.
+    """An interval for a mean or, if ``step``, for the difference of two means.
 
-    With ``n_evaluated``, that many of the drawn instances are evaluated, and the
-    interval is about the mean of all drawn instances.
+    A run is wrong if the interval misses the true value. With ``n_evaluated``, only
+    this number of the drawn instances is evaluated, and the true value is the mean of
+    all drawn instances.
     """
 
     draw: Draw
@@ -145,7 +158,7 @@ class Interval(NamedTuple):
 
 
 _CELLS: dict[str, Sure | Settled | Interval] = {
-    # tables on which Student's limits fail
+    # tables on which limits from Student's t distribution fail
     "at least .95, 10 at .949, N = 40": Sure(draw_answers([0.949] * 10, 40), 0.95),
     "at least .95, 2 at .949, N = 40": Sure(draw_answers([0.949] * 2, 40), 0.95),
     "at least .95, 10 at .949, N = 200": Sure(draw_answers([0.949] * 10, 200), 0.95),
@@ -267,7 +280,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Draw tables of a kind, and count the tables with a wrong statement."""
+    """Draw the tables of a cell, and count the tables with a wrong statement."""
     case = _CELLS[cell]
     drawn = (case.draw(rng) for _ in range(runs))
     if isinstance(case, Interval):
@@ -305,7 +318,7 @@ def _is_wrongly_sure(drawn: DrawnScores, case: Sure) -> bool:
     n_arms = table.n_arms
     compared = Paired(table, finite=case.about == "benchmark")
 
-    # only the part of a recommendation that makes this choice
+    # run only the part of `recommend` that makes the choice, since it is faster
     everyone = np.ones(n_arms, dtype=bool)
     choice = choose_configuration(
         wishes, compared, drawn.means[None, :, None], case.level, everyone

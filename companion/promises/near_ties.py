@@ -1,4 +1,4 @@
-"""Tables with many near ties: rewards (K, N, D) and costs (K,), by generator."""
+"""Generators of tables with many near ties."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,22 +21,23 @@ def draw_counts(
 
 
 def draw_speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
-    """Draw scores (K, N) around means (K,), with a part that all share."""
+    """Draw scores (K, N) around means (K,), with noise that arms partly share."""
     noise = rng.normal(0, 0.1, (len(means), n_instances))
     return np.clip(means[:, None] + noise + rng.normal(0, 0.05, n_instances), 0, 1)
 
 
 def draw_costs(rng: np.random.Generator, n_arms: int, ratio: float) -> Floats:
-    """Draw costs with uniform logarithms and at most this ratio."""
+    """Draw costs between 1 and ``ratio`` whose logarithms are uniform."""
     return np.exp(rng.uniform(0, np.log(ratio), n_arms))
 
 
 def best_ahead(
     n_arms: int, n_instances: int, ahead: float, accuracy: float = 0.5
 ) -> Draw:
-    """Draw one configuration that is dearest and ahead of all others.
+    """Return a function that draws tables with one best, most expensive configuration.
 
-    The others are equal; the lead is one instance more than ``ahead``.
+    All others have the same mean. The mean of the best is larger by ``ahead`` and one
+    instance.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -50,9 +51,10 @@ def best_ahead(
 
 
 def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -> Draw:
-    """Draw configurations each better than the previous one, and clearly slower.
+    """Return a function that draws tables with evenly increasing accuracies.
 
-    The step is one instance more than ``step``.
+    Each configuration is more accurate than the previous one, by ``step`` and one
+    instance, and clearly slower.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -80,9 +82,10 @@ def prompts(
     accuracy: float = 0.5,
     alike: float = 0.0,
 ) -> Draw:
-    """Draw prompts of equal expected accuracy and different speeds.
+    """Return a function that draws tables of prompts with equal expected accuracy.
 
-    Speeds are the second objective. The larger ``alike``, the more the difficulty of
+    Speed is the second objective and differs. A third objective has the same
+    distribution as the accuracy. The larger ``alike`` is, the more the difficulty of
     instances varies.
     """
 
@@ -103,7 +106,7 @@ def prompts(
 
 
 def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw:
-    """Draw configurations that are wrong on 2 % of the instances on average.
+    """Return a function that draws tables with 2 % wrong answers on average.
 
     Costs differ by up to a factor of a hundred.
     """
@@ -125,7 +128,10 @@ def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw
 def copies(
     n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: float = 0.03
 ) -> Draw:
-    """Draw copies of one model, each with other answers on a few instances."""
+    """Return a function that draws tables of near copies of one model.
+
+    The answers of each copy are flipped on a few random instances.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
         right = rng.random(n_instances) < 0.6
@@ -142,9 +148,10 @@ def copies(
 
 
 def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
-    """Draw models that are better the slower they are, each one twice.
+    """Return a function that draws tables in which each model occurs twice.
 
-    Both copies have the same expected accuracy and nearly the same speed.
+    Slower models are more accurate. Both copies of a model have the same expected
+    accuracy and nearly the same speed.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -172,9 +179,10 @@ def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
 def leader_and_losers(
     n_arms: int, n_followers: int, n_instances: int, ahead: float
 ) -> Draw:
-    """Draw a dearest configuration that leads some by half a point beyond ``ahead``.
+    """Return a function that draws tables with a best, most expensive configuration.
 
-    It leads the others by any amount.
+    Followers trail it by ``ahead`` and about half a percentage point. All others are
+    worse than followers by random amounts.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -193,7 +201,7 @@ def leader_and_losers(
 def close_means(
     n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03
 ) -> Draw:
-    """Draw right and wrong answers in every objective, with means around .6."""
+    """Return a function that draws binary rewards with expected means around .6."""
 
     def draw(rng: np.random.Generator) -> Drawn:
         means = np.clip(rng.normal(0.6, spread, (n_arms, 1, n_objectives)), 0.02, 0.98)
@@ -204,7 +212,10 @@ def close_means(
 
 
 def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
-    """Draw scores with long right tails: exponential, means around .2, cut at one."""
+    """Return a function that draws exponential scores, clipped at one.
+
+    Expected means before clipping are around .2.
+    """
 
     def draw(rng: np.random.Generator) -> Drawn:
         means = rng.normal(0.2, 0.02, (n_arms, 1, n_objectives))
@@ -215,7 +226,7 @@ def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
 
 
 def covered_by_the_last(rng: np.random.Generator) -> Drawn:
-    """Draw three configurations of which the last covers the second.
+    """Draw a table of three configurations, of which the last covers the second.
 
     The second is better than the first by more than .02 in both objectives.
     """

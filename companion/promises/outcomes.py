@@ -1,16 +1,16 @@
-"""Outcomes of a cell: the number of runs that broke a promise."""
+"""Outcomes of tests of promises."""
 
 from typing import NamedTuple
 
-#: Allowed share of wrong runs at the level of .95.
+#: Allowed share of wrong runs at level .95.
 ERROR = 0.05
 
 
 class Outcome(NamedTuple):
-    """Runs that tested a promise, and the number of runs that broke it.
+    """Number of runs that tested a promise, and number of runs that broke it.
 
-    ``allowed`` is the largest allowed share of wrong runs, or NaN if the count is shown
-    without a promise.
+    ``allowed`` is the largest share of wrong runs that the promise allows. It is NaN if
+    nothing is promised.
     """
 
     promise: str

@@ -1,4 +1,4 @@
-"""The race: its promise on tables with many near ties."""
+"""Tests of the promise of `ParetoRace`, on tables with many near ties."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from companion.promises.near_ties import Draw
 from companion.promises.outcomes import ERROR, Outcome
 from companion.proofs.known_arms import share_instances
 
-#: Allowed excess over the tolerance if means were placed on its boundary by hand.
+#: Allowed excess over the tolerance if near ties were placed on its boundary by hand.
 HALF_A_POINT = 0.005
 #: Seed of the orders of the instances.
 SEED = 0
@@ -22,7 +22,10 @@ ORDERS = 15
 
 
 class RaceCell(NamedTuple):
-    """A table to draw, the tolerance, and whether near ties were placed by hand."""
+    """A generator of tables, and the tolerance of races.
+
+    ``by_hand`` is whether near ties are placed on the boundary of the tolerance.
+    """
 
     draw: Draw
     tolerance: float
@@ -116,7 +119,7 @@ CELLS = tuple(_CELLS)
 def find_excess(
     cell: str, runs: int, rng: np.random.Generator, certified: bool = False
 ) -> NDArray[np.float64]:
-    """Race on drawn tables, and return by how much each run broke its promise."""
+    """Return by how much the set returned by each race is off, beyond the tolerance."""
     draw, tolerance, _ = _CELLS[cell]
     beyond = []
     for first in range(0, runs, ORDERS):
@@ -141,10 +144,10 @@ def find_excess(
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races that were off by more than each of two margins.
+    """Count the races whose returned set is off by more than each of two margins.
 
-    The margins are the tolerance, and half a point more. The first is promised unless
-    near ties were placed on the boundary by hand.
+    The margins are the tolerance, and the tolerance and half a percentage point. The
+    first is not promised if near ties are placed on the boundary by hand.
     """
     excess = find_excess(cell, runs, rng)
     promises = {

@@ -1,4 +1,4 @@
-"""Recommendations for configurations with different instances, or with copies."""
+"""Tests of recommendations for tables with missing evaluations or with clusters."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,7 +16,8 @@ from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-#: Tables that test a step per table that tests a recommendation, which takes longer.
+#: Number of tables that test a step, per table that tests a recommendation. (A
+#: recommendation takes longer.)
 STEPS_PER_RUN = 10
 
 
@@ -38,7 +39,10 @@ def hide(
     share: float,
     hidden: int = 0,
 ) -> Draw:
-    """Draw a share of hard instances on which one configuration is not evaluated."""
+    """Return a function that draws tables with easy and hard instances.
+
+    One configuration is not evaluated on the hard ones, which are the given share.
+    """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         is_hard = np.arange(n_instances) < round(share * n_instances)
@@ -51,7 +55,10 @@ def hide(
 
 
 def after_failures(means: list[float], n_instances: int) -> Draw:
-    """Draw tables whose last configuration is tried only where the first failed."""
+    """Return a function that draws tables in which outcomes decide what is missing.
+
+    The last configuration is evaluated only on instances on which the first one failed.
+    """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         hard = rng.random(n_instances)
@@ -66,9 +73,9 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 
 
 def at_random(means: list[float], n_instances: int, share: float) -> Draw:
-    """Draw tables with a share of evaluations missing at random.
+    """Return a function that draws tables with evaluations missing at random.
 
-    The first configuration is complete.
+    The first configuration is evaluated on all instances.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
@@ -83,7 +90,11 @@ def at_random(means: list[float], n_instances: int, share: float) -> Draw:
 def passages(
     means: list[float], n_passages: int, largest: int, *, equal: bool, noise: float
 ) -> Draw:
-    """Draw questions on passages that a configuration answers mostly alike."""
+    """Return a function that draws tables with several questions per passage.
+
+    A configuration gives the same answer to all questions on a passage, except for
+    random flips with probability ``noise``.
+    """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
         sizes = (
@@ -101,9 +112,10 @@ def passages(
 
 
 class SharedCell(NamedTuple):
-    """A table to draw, and whether evaluations are missing at random.
+    """A generator of tables, and the condition of the choice.
 
-    Steps are known only if they are missing at random.
+    ``is_random`` is whether evaluations are missing at random. Only then, intervals of
+    steps are tested as well.
     """
 
     draw: Draw
@@ -144,7 +156,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count tables with a wrong settled or sure statement, and missed steps."""
+    """Count tables with a wrong settled or sure statement, and intervals that miss."""
     draw, at_least, is_random = _CELLS[cell]
     n_unsettled = n_unsure = 0
     for _ in range(runs):
@@ -183,7 +195,7 @@ def _misses_step(sample: DrawnClusters) -> bool:
 
 
 def _table(sample: DrawnClusters) -> EvaluationTable:
-    """Make a table; later configurations are cheaper."""
+    """Return a table in which later configurations are cheaper."""
     arm, instance = np.nonzero(~np.isnan(sample.scores))
     frame = pd.DataFrame(
         {"config": arm, "instance": instance, OBJECTIVE: sample.scores[arm, instance]}
