@@ -1,4 +1,4 @@
-"""From a table to a report: the book's pages run on it, with their results."""
+"""Reports on tables: run the book's pages on a table and collect the results."""
 
 from companion.report.pages import tell
 from companion.report.run import plan, rerun

@@ -1,8 +1,8 @@
-"""Executable pages as programs: list them, read their parameters, and run them.
+"""Functions that list executable pages, read their parameters, and run them.
 
-Pages are MyST notebooks with a cell tagged ``parameters``: the pages of the book, which
-are found in an installed package as well as in a checkout, and the sections of a
-report, whose sentences hold for any table. Running them needs the packages of `NEEDED`.
+Pages are MyST notebooks with a cell tagged ``parameters``. They are the pages of the
+book and the sections of a report, whose sentences hold for any table. Running pages
+needs the packages of `NEEDED`.
 """
 
 import ast
@@ -31,10 +31,10 @@ from companion.report.reading import (
 )
 
 SECTIONS = Path(__file__).parent / "sections"
-#: Chapters of the book that run on any table, with their default parameters; a report
-#: links to their notebooks.
+#: Chapters of the book that a report runs, with their default parameters. The report
+#: links to the executed notebooks.
 CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
-#: Pages of the book that a report on a table leaves out, and their subjects.
+#: Subjects of the pages of the book that a report leaves out, by page.
 FIXED = {
     "claims": "what the paper claims, of which a table alone decides nothing",
     "errata": "the paper's text",
@@ -50,7 +50,7 @@ NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
 class PageError(CobanditError):
-    """A cell of a page raised: its number, its message, and its source."""
+    """Error of a cell of a page, with its number, its message, and its source."""
 
     def __init__(self, page: str, cell: int, says: str, source: str):
         super().__init__(f"page {page}, code cell {cell}: {says}")
@@ -58,7 +58,7 @@ class PageError(CobanditError):
 
 
 def paths() -> dict[str, Path]:
-    """Return the sources of executable pages by name: the book's, and report sections.
+    """Return the paths of executable pages by name, of the book and of reports.
 
     Examples
     --------
@@ -103,16 +103,16 @@ def _value_blocks(page: str) -> list[Block]:
 
 
 def tell(page: str, number: int) -> None:
-    """Show a block of a page's prose as soon as its values exist.
+    """Show a block of a page's prose in this place, as soon as its values exist.
 
-    The caption of a picture that the previous cell left out is not shown. See
+    The caption of a picture is not shown if the previous cell left the picture out. See
     `companion.pages.prose.tell`.
 
     Parameters
     ----------
     page : str
     number : int
-        Number of the block among the page's blocks that need values.
+        Index of the block among the page's blocks that need values.
     """
     block = _value_blocks(page)[number]
     if not (DRAWN in block.needs and was_left_out()):
@@ -120,14 +120,14 @@ def tell(page: str, number: int) -> None:
 
 
 class Parameter(NamedTuple):
-    """Default of a page's parameter, as written, and its meaning, a comment."""
+    """Source of the default of a page's parameter, and the comment that explains it."""
 
     default: str
     meaning: str
 
 
 def parameters(page: str) -> dict[str, Parameter]:
-    """Read the parameters of a page; the result may be empty.
+    """Return the parameters of a page by name.
 
     Raises
     ------
@@ -150,12 +150,14 @@ def parameters(page: str) -> dict[str, Parameter]:
 
 
 def refuse_unknown(page: str, names: Iterable[str]) -> None:
-    """Raise if a page does not have these parameters; papermill would only warn.
+    """Raise if a page does not have these parameters.
+
+    (Papermill would only warn.)
 
     Raises
     ------
     CobanditError
-        It names the first unknown parameter and the most similar known one.
+        If a parameter is unknown. The message suggests the most similar one.
 
     Examples
     --------
@@ -170,24 +172,25 @@ def refuse_unknown(page: str, names: Iterable[str]) -> None:
 
 
 def _refuse_tables(page: str, dataset: Any) -> None:
-    """Read a page's replacement tables, to find faults before a run."""
+    """Open the user's tables for a page, so that faults are found before the run."""
     if is_own(dataset, ast.literal_eval(parameters(page)["dataset"].default)):
         for name in [dataset] if isinstance(dataset, str) else dataset:
             open_table(str(name))
 
 
 def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
-    """Run a page with given parameters and write it with its outputs, cell by cell.
+    """Run a page with given parameters and write the executed notebook.
 
     Parameters
     ----------
     page : str
         One of `paths`.
     values : mapping
-        Parameters that differ from the defaults; the file of ``dataset`` is relative to
+        Parameters that differ from the defaults. A file in ``dataset`` is relative to
         the working directory.
     output : path
-        The executed notebook; if a cell raises, it is executed up to that cell.
+        Path of the executed notebook. It is written after each cell, so it has outputs
+        up to a cell that raises.
 
     Raises
     ------
@@ -212,7 +215,7 @@ def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
             output,
             dict(values),
             kernel_name="python3",
-            progress_bar={"desc": page, "disable": None},  # hidden without a terminal
+            progress_bar={"desc": page, "disable": None},  # None: only on a terminal
             extra_arguments=["--log-level=CRITICAL"],
         )
     except PapermillExecutionError as error:
@@ -225,9 +228,9 @@ def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
 
 
 def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
-    """Write tidy frames as Parquet and CSV under their names.
+    """Write each data frame as Parquet and CSV, with its name as the file's.
 
-    An empty folder name writes nothing.
+    Nothing is written if the name of the folder is empty.
     """
     for name, frame in frames.items() if folder else ():
         frame.to_parquet(Path(folder, f"{name}.parquet"))
@@ -239,7 +242,9 @@ def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
 def lead(
     runs: pd.DataFrame, column: str, quantity: str, largest: bool = False
 ) -> dict[str, str]:
-    """Name the leaders at the smallest and the largest feasible budget, best first.
+    """Return the leading methods at the smallest and largest feasible budget, as text.
+
+    The best method is first, and methods level with it follow.
 
     Examples
     --------

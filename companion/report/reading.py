@@ -1,16 +1,18 @@
-"""Pages for readers without the book: MyST notebooks as notebooks for Jupyter.
+"""Conversion of MyST notebooks of pages to notebooks for Jupyter.
 
-`for_jupyter` writes prose as plain Markdown, puts captions below figures and the words
-of a fold above the folded output, and hides code that only writes sentences. Prose with
-computed numbers becomes cells that write it when the page runs, with the numbers of
-that run. `with_outputs` takes a page that was executed, and writes this prose as
-Markdown again.
+`for_jupyter` converts prose to plain Markdown. It puts captions below figures and the
+title of a fold above the folded output, and hides code that only writes sentences.
+Prose with computed numbers becomes code cells, which write it with the numbers of the
+run. `with_outputs` converts a page that was already executed. There, this prose becomes
+Markdown with the page's numbers.
 
-Text that holds only for a page's default tables is left out on others: Markdown cells
-tagged `BUNDLED`, blocks below a comment ``% if bundled`` (or ``% if NAME``, if the page
-does not glue this name), and captions that ``elsewhere`` in the cell's metadata
-replaces. A comment ``% otherwise: TEXT`` next to the first gives the text for other
-tables.
+Some text holds only for a page's default tables and is omitted on others:
+
+* Markdown cells tagged `BUNDLED`.
+* Blocks below a comment ``% if bundled``, or ``% if NAME`` if the page does not glue a
+  value of this name. Another comment, ``% otherwise: TEXT``, gives the text for other
+  tables.
+* Captions that ``elsewhere`` in the metadata of a cell replaces.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from companion.pages.labels import words_of
 from companion.pages.own_table import BUNDLED
 from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain_markdown
 
-#: Value that the caption of a picture needs if a page may leave the picture out.
+#: Name of a value that a caption needs if the page may leave its picture out.
 DRAWN = "drawn"
-#: Tag of cells that write prose; they are Markdown in the page's source.
+#: Tag of code cells that write prose, which is Markdown in the page's source.
 WRITES_TEXT = "writes-text"
 HIDDEN = {"remove-input", "hide-input", "hide-cell"}
 CONDITION = re.compile(r"^% if (?P<names>.+)$", re.MULTILINE)
@@ -35,7 +37,11 @@ OTHERWISE = re.compile(r"^% otherwise: ?(?P<text>.*)$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A part of a page's prose: its text, its values, and its text without them."""
+    """A part of a page's prose.
+
+    ``needs`` are the names of the values in the text. Without them, the text
+    ``otherwise`` is shown.
+    """
 
     text: str
     needs: frozenset[str]
@@ -43,7 +49,7 @@ class Block(NamedTuple):
 
 
 def for_jupyter(notebook: Any, page: str) -> Any:
-    """Write a page as a notebook for Jupyter.
+    """Convert a page to a notebook for Jupyter.
 
     Parameters
     ----------
@@ -55,7 +61,8 @@ def for_jupyter(notebook: Any, page: str) -> Any:
     Returns
     -------
     NotebookNode
-        Its code cells are the page's, in order, and new ones tagged `WRITES_TEXT`.
+        Its code cells are those of the page, in the same order, and new ones tagged
+        `WRITES_TEXT`.
     """
     blocks: list[Block] = []
 
@@ -74,7 +81,7 @@ def for_jupyter(notebook: Any, page: str) -> Any:
 
 
 def list_value_blocks(notebook: Any, page: str) -> list[Block]:
-    """List the blocks of a page that need values, as `for_jupyter` numbers them."""
+    """Return the blocks of a page that need values, in the order of `for_jupyter`."""
     import nbformat
 
     blocks: list[Block] = []
@@ -88,7 +95,7 @@ def list_value_blocks(notebook: Any, page: str) -> list[Block]:
 
 
 def as_prose(notebook: Any) -> None:
-    """Replace cells that wrote prose by Markdown, in an executed page for Jupyter."""
+    """Replace cells that wrote prose by Markdown cells, in an executed notebook."""
     import nbformat
 
     cells = []
@@ -105,7 +112,7 @@ def as_prose(notebook: Any) -> None:
 
 
 def with_outputs(notebook: Any, page: str) -> Any:
-    """Write an executed page for Jupyter, with the numbers of its outputs."""
+    """Convert an executed page to a notebook for Jupyter, with the page's numbers."""
     values = {BUNDLED: "", DRAWN: "", **_glued(notebook)}
 
     def fill(block: Block) -> Any:
@@ -125,7 +132,7 @@ def with_outputs(notebook: Any, page: str) -> Any:
 
 
 def take_myst(notebook: Any) -> None:
-    """Replace plain words of computed sentences by their MyST, which the book reads."""
+    """Replace the plain Markdown of computed sentences by MyST, for the book."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if text := output.get("metadata", {}).pop(MYST, None):
@@ -133,7 +140,10 @@ def take_myst(notebook: Any) -> None:
 
 
 def _rewrite(notebook: Any, page: str, write: Any) -> Any:
-    """Rewrite prose, captions and hidden code; ``write`` makes a cell of a block."""
+    """Return a notebook with converted prose, captions and hidden code.
+
+    ``write`` makes the cell of a block that needs values.
+    """
     rewritten = deepcopy(notebook)
     cells = []
     for cell in rewritten.cells:
@@ -159,20 +169,23 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
 
     rewritten.cells = cells
 
-    # the source is another file, which a tool for paired notebooks must not overwrite
+    # do not let Jupytext pair the notebook with the page's source and overwrite it
     rewritten.metadata.get("jupytext", {}).pop("formats", None)
     return rewritten
 
 
 def _numbered(notebook: Any) -> Any:
-    """Use numbers of cells as ids, so that a rerun changes no line."""
+    """Set ids of cells to their numbers, so that another run gives the same file."""
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
     return notebook
 
 
 def _decide(parameters: str) -> list[Any]:
-    """Return the cell that decides whether a page runs on its default tables."""
+    """Return a cell that finds out whether a page runs on its default tables.
+
+    The list is empty if the page has no parameter ``dataset``.
+    """
     for node in ast.parse(parameters).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "dataset":
             default = ast.unparse(node.value)
@@ -185,7 +198,7 @@ def _decide(parameters: str) -> list[Any]:
 
 
 def _hidden_cell(module: str, function: str, arguments: str) -> Any:
-    """Return a hidden cell of code that is not in the page's source."""
+    """Return a hidden code cell that calls a function of ``companion``."""
     import nbformat
 
     source = f"from companion.{module} import {function}\n\n{function}({arguments})"
@@ -197,7 +210,7 @@ def _hidden_cell(module: str, function: str, arguments: str) -> Any:
 
 
 def _blocks(text: str, page: str) -> Iterator[Block]:
-    """Cut a cell of prose into paragraphs and whole directives."""
+    """Yield the paragraphs of a cell of prose; a directive is not divided."""
     block_lines: list[str] = []
     closing = None
     for line in [*text.split("\n"), ""]:
@@ -232,7 +245,7 @@ def _block(text: str, page: str) -> Block:
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
-    """Join neighbouring blocks that need no value."""
+    """Yield blocks, of which neighbours that need no value are joined."""
     free: list[str] = []
     for block in blocks:
         if block.needs:
@@ -253,13 +266,13 @@ def _prose_cell(text: str) -> Any:
 
 
 def _heading(cell: Any, page: str) -> str:
-    """Return the heading of a fold, which Jupyter shows without its words."""
+    """Return the title of a fold as Markdown, since Jupyter would not show it."""
     words = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
     return plain_markdown(f"*{words}*", page) if words else ""
 
 
 def _caption(cell: Any, page: str) -> Iterator[Block]:
-    """Yield the caption of a cell's figure or table, with its name on this page."""
+    """Yield the caption, if any, of a cell's figure or table, with its number."""
     metadata = cell.metadata
     figure = metadata.get("mystnb", {}).get("figure", {})
     if "caption" not in figure:
@@ -279,7 +292,7 @@ def _caption(cell: Any, page: str) -> Iterator[Block]:
 
 
 def _glued(notebook: Any) -> dict[str, str]:
-    """Return the values that an executed page glued, by name."""
+    """Return the values that an executed page glued (stored for its prose), by name."""
     values = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):

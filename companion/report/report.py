@@ -1,4 +1,4 @@
-"""The report: a self-contained HTML file that needs no other machine."""
+"""The HTML file of a report, which loads nothing from other files or hosts."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from companion.report.run import Manifest
 
 HERE = Path(__file__).parent
-#: Number of rows of a table in the report; the results folder has all rows.
+#: Largest number of rows of a table in the report. The results folder has all rows.
 SHOWN = 200
-#: Positions where a drawing names one of its definitions; the pages of a report share
-#: one document.
+#: Positions before ids and references to them in a drawing. A prefix is inserted there,
+#: because all pages of a report are in one document.
 DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 
 
 def page_body(notebook: Any, page: str) -> str:
-    """Return an executed page as HTML without its code."""
+    """Return the HTML of an executed page, without its code."""
     from nbconvert import HTMLExporter
 
-    # the report describes errors itself, so papermill's cells about them are removed
+    # remove papermill's cells about errors, which the report describes itself
     notebook.cells = [
         cell
         for cell in notebook.cells
@@ -58,9 +58,9 @@ def page_body(notebook: Any, page: str) -> str:
     )
     html, _ = exporter.from_notebook_node(notebook)
 
-    # headings are one level below the report's title
+    # lower headings by one level, below the report's title
     html = re.sub(r"(</?h)([1-5])\b", lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html)
-    # ids consist of cell numbers and heading texts, which repeat on several pages
+    # prefix ids, because cell numbers and headings are the same on several pages
     return re.sub(r'(<(?:h\d|div)\b[^>]*) id="([^"]*)"', rf'\1 id="{page}--\2"', html)
 
 
@@ -71,12 +71,12 @@ def write_report(
     advice: Recommendation,
     notice: Sequence[str],
 ) -> None:
-    """Write ``index.html`` from the contents of a report's folder.
+    """Write ``index.html`` of a report.
 
     Parameters
     ----------
     folder : Path
-        Folder with the executed notebooks of the manifest.
+        Folder of the report, with the executed notebooks.
     manifest : Manifest
     table : EvaluationTable
     advice : Recommendation

@@ -1,8 +1,8 @@
-"""Run the pages of a table's report, store their results, and write the report.
+"""Reports: run pages on a table, store their results, and write the report.
 
-`plan` chooses the pages and their parameters: budgets from a table's costs,
-replications from its size. A `Manifest` records the inputs of a report, so that it can
-be reproduced and an interrupted run continued.
+`plan` chooses the pages and their parameters. Budgets depend on a table's costs, and
+numbers of replications depend on its size. A `Manifest` records the inputs of a report.
+With it, a report can be reproduced, and an interrupted run can be continued.
 """
 
 import hashlib
@@ -63,9 +63,10 @@ PAGES = (*SECTIONS, *CHAPTERS)
 
 
 class ReportTable(BaseModel):
-    """The table of a report; a file's path is relative to the report's folder.
+    """Name, path and checksums of the table of a report.
 
-    Both can be moved together.
+    The path is relative to the report's folder, so both can be moved together. It is
+    None for a table of the catalogue.
     """
 
     name: str
@@ -80,15 +81,15 @@ class ReportTable(BaseModel):
 
 
 class ReportOptions(BaseModel):
-    """The requested options.
+    """The requested options of a report.
 
     Parameters
     ----------
     fast : bool
-        A tenth of the paper's replications.
+        Whether to run only a tenth of the paper's replications.
     seed : int
     pages : list of str, optional
-        Only these of `PAGES`.
+        Names in `PAGES`. Default: all of them.
     budget, about, level
         As in `cobandit.recommend`.
     """
@@ -104,11 +105,11 @@ class ReportOptions(BaseModel):
 
 
 class Page(BaseModel):
-    """A page with its parameters and its outcome, or the reason to leave it out.
+    """A page with its parameters and its outcome, or the reason why it is left out.
 
-    Parameters do not include the data set. A page is kept if it was executed before, by
-    an interrupted or earlier run. Its key is made of its source, its parameters, the
-    table and the library.
+    Parameters do not include ``dataset``. The status is "kept" if an interrupted or
+    earlier run has executed the page with the same key. The key is a checksum of the
+    page's source, its parameters, the table and the library.
     """
 
     page: str
@@ -122,7 +123,7 @@ class Page(BaseModel):
 
 
 class Manifest(BaseModel):
-    """The contents of ``manifest.json``."""
+    """The contents of ``manifest.json``: inputs and outcome of a report."""
 
     format: Literal["cobandit report, 2"] = "cobandit report, 2"
     command: str
@@ -131,16 +132,19 @@ class Manifest(BaseModel):
     software: dict[str, str]
     recommendation: dict[str, str]
     pages: list[Page]
-    #: Result files that differ from the manifest that was followed.
+    #: Result files whose checksums differ from those of the manifest to reproduce.
     differs: list[str] = []
 
     def write(self, folder: Path) -> None:
-        """Write the manifest; an interruption leaves no partial file."""
+        """Write the manifest to a folder, without a partial file on interruption."""
         with replace_file(folder / NAME) as partial:
             partial.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
     def results(self) -> dict[str, str]:
-        """Return the checksums of the result files; notebooks contain paths."""
+        """Return the checksums of the CSV files.
+
+        Notebooks contain paths, so they differ between folders.
+        """
         files = [self.recommendation, *(page.files for page in self.pages)]
         return {
             name: sha
@@ -151,7 +155,7 @@ class Manifest(BaseModel):
 
 
 def budget_ladder(start: float, steps: int) -> list[int]:
-    """Return budgets 1, 2, 5, 10, ... from the first that is at least ``start``.
+    """Return consecutive budgets of 1, 2, 5, 10, ..., the first at least ``start``.
 
     Examples
     --------
@@ -165,7 +169,11 @@ def budget_ladder(start: float, steps: int) -> list[int]:
 
 
 def _budgets(arms: EvaluationTable, paper_budgets: tuple[int, ...]) -> list[int]:
-    """Return as many budgets as the paper, from CoPSI's smallest or the paper's."""
+    """Return as many budgets as the paper has.
+
+    They start at the smallest feasible budget of CoPSI or the paper's smallest budget,
+    whichever is larger.
+    """
     smallest = theory.allocation_constant(
         arms.n_arms, arms.costs.min() / arms.costs.max()
     )
@@ -179,14 +187,14 @@ def plan(
     seed: int,
     requested: Collection[str] | None = None,
 ) -> list[Page]:
-    """Choose pages and parameters for a table, and explain the pages left out.
+    """Return the pages of a report with their parameters, also pages left out.
 
-    The full profile has the paper's replications, the fast one a tenth. If a page takes
-    longer than `SECONDS_OF_REPORT` on the table, it replays less and reports this; if
-    even `FEWEST` replications take longer, it is left out. The landscape's replications
-    are the redraws of the recommendation, so that a report shows each share once.
-    Chapters run with their default parameters, in the fast profile only if they are
-    requested.
+    By default, pages have the paper's numbers of replications; with ``fast``, a tenth.
+    If a page would take longer than `SECONDS_OF_REPORT` on the table, it runs fewer
+    replications and says so. If even `FEWEST` replications would take longer, it is
+    left out. The page ``landscape`` has as many redraws as the recommendation, so that
+    both show the same shares. Chapters run with their default parameters. With
+    ``fast``, they run only if they are requested.
 
     Examples
     --------
@@ -258,20 +266,21 @@ def rerun(
 ) -> Manifest:
     """Run the book's pages on a table and write a self-contained report.
 
-    The folder gets ``index.html``, ``notebooks/`` (executed), ``results/`` (tidy,
+    The folder then has ``index.html``, ``notebooks/`` (executed), ``results/`` (as
     Parquet and CSV) and ``manifest.json``, from which the report can be reproduced. A
-    page that was executed into the same folder from the same source, parameters, table
-    and library is kept and not executed again.
+    page is not executed again if the folder already has its results from the same
+    source, parameters, table and library.
 
     Parameters
     ----------
     table : str or Path, optional
-        Name in the catalogue, or a file with its card next to it; not needed with
+        Name in the catalogue, or a file with its card next to it. It is not needed with
         ``follow``.
     output : path
         A new or empty folder, or the folder of an earlier report on the same table.
     follow : path, optional
-        Manifest of a report to reproduce, with its options and, by default, its table.
+        Manifest of a report to reproduce. It determines the options and, by default,
+        the table.
     **given
         Fields of `ReportOptions`.
 
@@ -282,7 +291,7 @@ def rerun(
     Raises
     ------
     CobanditError
-        If a table, page, number or folder is not valid; nothing is written then.
+        If a table, page, option or folder is not valid. Nothing is written then.
     """
     output = Path(output)
     options = check_fields(ReportOptions, given, lambda field: f"rerun, {field}")
@@ -309,7 +318,7 @@ def rerun(
         )
     software = _software()
     planned = _plan_pages(data, options, identity, software, output, followed)
-    # pages of earlier calls stay in the report
+    # pages of earlier calls remain in the report
     if options.pages:
         options.pages = [page.page for page in planned]
     chosen = options.model_dump(include={"budget", "about", "level", "seed"})
@@ -338,7 +347,7 @@ def rerun(
     )
     manifest.write(output)
 
-    # after each page, so that an interrupted run can be continued
+    # write the manifest after each page, so that an interrupted run can be continued
     for page in planned:
         if page.status == "to do":
             _execute(page, output, str(table))
@@ -355,7 +364,7 @@ def rerun(
 
 
 def _read_followed(path: Path) -> tuple[Manifest, str | Path]:
-    """Read the manifest of a report to reproduce; return it and its table."""
+    """Return the manifest of a report to reproduce, and its table's name or path."""
     path = path / NAME if path.is_dir() else path
     followed = parse_json(Manifest, path)
     if followed.table.path:
@@ -371,7 +380,10 @@ def _plan_pages(
     output: Path,
     followed: Manifest | None,
 ) -> list[Page]:
-    """Return the requested pages, and finished pages of earlier runs."""
+    """Return the requested pages, and finished pages of earlier runs.
+
+    When a report is reproduced, finished pages that are not requested are dropped.
+    """
     finished = _finished(output, table)
 
     planned = []
@@ -393,7 +405,7 @@ def _plan_pages(
 
 
 def _clear_results(output: Path, kept_pages: set[str]) -> None:
-    """Make the folders of a report, and remove files of pages that run again."""
+    """Make the folders of a report, and remove files of all pages that are not kept."""
     for folder in ("notebooks", "results"):
         (output / folder).mkdir(parents=True, exist_ok=True)
     for name in {*PAGES} - kept_pages:
@@ -420,7 +432,7 @@ def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
 
 
 def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
-    """Return intact pages of an earlier report in a folder by their keys."""
+    """Return the pages of an earlier report whose files are unchanged, by key."""
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return {}
 
@@ -443,7 +455,7 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
 
 
 def _sums(output: Path, *patterns: str) -> dict[str, str]:
-    """Return the checksums of a report's files that match patterns."""
+    """Return the checksums of files that match patterns, by relative path."""
     paths = sorted(path for pattern in patterns for path in output.glob(pattern))
     return {path.relative_to(output).as_posix(): file_sha256(path) for path in paths}
 
@@ -453,7 +465,7 @@ def _digest(value: Any) -> str:
 
 
 def _software() -> dict[str, str]:
-    """Return versions of dependencies, and a checksum of both packages' source."""
+    """Return versions of dependencies, and a checksum of the code of both packages."""
     folders = [Path(package.__path__[0]) for package in (cobandit, companion)]
     source = _digest([_sums(folder, "**/*.py") for folder in folders])
     versions = {name: version(name) for name in PACKAGES}
@@ -461,7 +473,7 @@ def _software() -> dict[str, str]:
 
 
 def _execute(entry: Page, output: Path, dataset: str) -> None:
-    """Run one page and record its outcome in its entry."""
+    """Run one page and set the outcome in its entry."""
     page = entry.page
     start = time.monotonic()
     patterns = [f"notebooks/{entry.page}.ipynb"]

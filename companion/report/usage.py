@@ -1,4 +1,4 @@
-"""Instructions to run a page on another table: at its end, and from Python."""
+"""Running a page on another table: instructions at its end, and `run_page`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ The page takes no table of yours: it is about {about}.
 
 
 def how_to_run(page: str) -> Markdown:
-    """Describe how to run a page with other parameters, and list them.
+    """Return instructions for running a page with other parameters.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def how_to_run(page: str) -> Markdown:
 
 
 def list_pages() -> Markdown:
-    """List the pages of the book that run on any table, and the subjects of the others.
+    """Return a list of the pages that run on any table, and subjects of the others.
 
     Examples
     --------
@@ -133,12 +133,12 @@ def run_page(
     Parameters
     ----------
     page : str
-        One of the executable pages.
+        Name of an executable page.
     table : EvaluationTable
-        For example a data frame's table by `EvaluationTable.from_frame`.
+        For example, the result of `EvaluationTable.from_frame`.
     output : path
-        The executed notebook, ``.ipynb``. The table is saved next to it under the same
-        name, so that the notebook can be run again.
+        Path of the executed notebook (``.ipynb``). The table is saved next to it with
+        the same name, so that the notebook can be run again.
     **given
         Other parameters of the page.
 
