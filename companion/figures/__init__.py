@@ -1,1 +1,1 @@
-"""Figures that only pages of the book draw."""
+"""Figures of the book that are not part of the library."""

@@ -1,8 +1,8 @@
 """Figures of the chapter on the experiments, one function per figure.
 
-They show cells of `companion.paper.experiments.summary`. Crosses are values that the
-paper prints, and pale bars are their predictions. Colours belong to methods, so tables
-and arms have none.
+They show rows (cells) of `companion.paper.experiments.summary`. Crosses are values that
+the paper prints, and pale bars are our predictions of them. A colour always stands for
+a method.
 """
 
 from collections.abc import Mapping, Sequence, Sized
@@ -32,8 +32,8 @@ from cobandit.tables import EvaluationTable
 from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
-#: Row of a figure: the experiments that may print a quantity, the main one first; the
-#: label; and whether the axis is logarithmic.
+#: A row of a figure: the experiments for which the paper may print a quantity, the main
+#: one first; its label; and whether the axis is logarithmic.
 FigureRow = tuple[tuple[str, ...], str, bool]
 REGRETS: dict[str, FigureRow] = {
     "efficiency_regret": (("online", "trajectory"), "efficiency regret", True),
@@ -46,7 +46,7 @@ SETS: dict[str, FigureRow] = {
 
 
 def titles_of(tables: Sequence[EvaluationTable]) -> dict[str, str]:
-    """Return the titles of the tables' columns by name."""
+    """Return the titles of the columns of a figure, by the names of their tables."""
     return {table.name: escape_math(provenance(table)) for table in tables}
 
 
@@ -61,8 +61,9 @@ def draw_cells(
     Parameters
     ----------
     cells : DataFrame
+        Result of `companion.paper.experiments.summary`.
     rows : mapping of str to FigureRow
-        For example `REGRETS`, `SETS`, or parts of both.
+        Rows by quantity, for example `REGRETS`, `SETS`, or parts of them.
     titles : mapping of str to str
         Titles of the columns by the names of the tables, in order.
     predicted : DataFrame, optional
@@ -102,7 +103,7 @@ def draw_cells(
 def _panels(
     titles: Mapping[str, str], rows: int, height: float, label: str, sharex: Any
 ) -> tuple[Figure, Any]:
-    """Make panels, one column per table, with titles and a horizontal label."""
+    """Return a figure and its panels, one column per table, with titles and x label."""
     size = _width(titles), height
     figure, axes = plt.subplots(
         rows, len(titles), figsize=size, sharex=sharex, sharey="row", squeeze=False
@@ -116,7 +117,7 @@ def _panels(
 def _width(tables: Sized) -> float:
     """Return the width of a figure with one column per table, in inches.
 
-    A single column need not be narrow.
+    A single column gets more room.
     """
     return max(2.3 * len(tables), 4.2)
 
@@ -146,7 +147,7 @@ def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
 
 
 def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Draw both quantities along runs at the largest budget, by the spent share."""
+    """Draw regrets and moving averages by the spent share of the largest budget."""
     trajectories = cells[
         (cells["experiment"] == "trajectory")
         & cells["spent"].notna()
@@ -171,7 +172,7 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
                 ),
                 False,
             )
-            # the paper prints the ends of runs, which are at the end of the axis
+            # the paper prints values at the end of runs, where the share is 1
             mark_printed(
                 ax, printed_points(name, quantity, "trajectory").assign(rho=1.0)
             )
@@ -183,7 +184,7 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Draw the error at the largest budget, for declared and realised costs."""
+    """Draw errors at the largest budget, for declared and for realised costs."""
     errors = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
     numbers = as_frame().query(
         "experiment == 'stochastic' and quantity == 'error' and operation.isna()"
@@ -191,7 +192,7 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     printed = numbers.set_index(["dataset", "method", "costs"])["value"]
     methods = list(errors["method"].unique())
 
-    # at most two columns: the names of methods need room at each panel
+    # at most two columns, since names of methods need room
     rows = ceil(len(titles) / 2)
     columns = min(2, len(titles))
     size = (4.3 * columns, 1.4 * rows + 0.5)
@@ -238,9 +239,9 @@ def draw_fronts(
     Parameters
     ----------
     tables : sequence of EvaluationTable
-        The mean cost is one of the axes for a table with one objective.
+        If a table has one objective, the x axis is the mean cost.
     chances : mapping of str to ndarray, shape (K,)
-        Share of reweightings of the instances in which each configuration is
+        Share of random reweightings of the instances under which each configuration is
         Pareto-optimal, by table.
     """
     figure, axes = plt.subplots(
@@ -286,7 +287,7 @@ def draw_fronts(
 
 
 def draw_questions(spread: pd.DataFrame) -> Figure:
-    """Draw the paper's method over each other one, also with redrawn questions.
+    """Draw ratios of the paper's methods to others, also with redrawn questions.
 
     Parameters
     ----------
@@ -329,13 +330,13 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
 
 
 def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
-    """Draw the effects of open choices, and of radii on mean and worst runs.
+    """Draw effects of choices that the paper leaves open, and of confidence radii.
 
     Parameters
     ----------
     changes, radii : DataFrame
         Results of `companion.pages.sensitivity.change_choices` and `.widen_radii`, for
-        one or two tables.
+        at most two tables.
     """
     choices = list(changes["what"].unique())
     radius_names = list(radii["radius"].unique())
@@ -370,7 +371,7 @@ def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
 
 
 def draw_crossing(advantage: pd.DataFrame) -> Figure:
-    """Draw the gain of dividing by cost, by ratio of costs and dependence.
+    """Draw what division by the cost gains, by ratio of costs and dependence.
 
     Parameters
     ----------

@@ -13,9 +13,10 @@ SPACING = 0.075
 
 
 def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
-    """Write names at the right of a panel, in the order of their points, and join each to its point.
+    """Write names at the right of a panel, with lines to their points.
 
-    Call it when the limits of the axes are final.
+    They are in the vertical order of the points. Call this function when the limits of
+    the axes are final.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
     """
     places = np.asarray(points, dtype=float)
     low, high = ax.get_ylim()
-    # of equal height the rightmost first, whose line then crosses no other
+    # among points of equal height, the rightmost is first, so that lines do not cross
     order = np.lexsort((-places[:, 0], -places[:, 1]))
     heights = spread((places[order, 1] - low) / (high - low), SPACING)
 
@@ -59,7 +60,9 @@ def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
 
 
 def spread(heights: ArrayLike, spacing: float) -> np.ndarray:
-    """Move falling heights apart by at least a distance, each as little as that takes.
+    """Return heights at least ``spacing`` apart and as close as possible to given ones.
+
+    The given heights do not increase. Closeness is the sum of squared differences.
 
     Examples
     --------
@@ -68,8 +71,8 @@ def spread(heights: ArrayLike, spacing: float) -> np.ndarray:
     >>> spread([0.5], 0.1).tolist()
     [0.5]
     """
-    # Less its number of distances, the sequence only has to fall: the nearest one that
-    # does is found by pooling neighbours that rise.
+    # With i * spacing added to the i-th height, the sequence only has to be decreasing.
+    # This is isotonic regression, by pooling adjacent violators.
     wanted = np.asarray(heights, dtype=float)
     steps = spacing * np.arange(len(wanted))
     pools: list[tuple[float, int]] = []

@@ -1,4 +1,4 @@
-"""Pictures of proofs: shrinking indices, squares around means, the budget as an area."""
+"""Figures that illustrate ideas of proofs."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from matplotlib.patches import Rectangle
 from cobandit import theory
 from cobandit.figures.style import FAINT, INK
 
-#: The arms of the staircase, in units of the largest cost.
+#: Costs of the arms of the staircase, in units of the largest cost.
 COSTS = (1.0, 0.5, 0.25, 0.25)
 
 
 def draw_shrinking_indices() -> Figure:
-    """Draw the largest index of an arm over its pulls, for two gaps."""
+    """Draw the largest possible index of an arm over its pulls, for two gaps."""
     # efficiency of the best arm
     best = 1.0
     # C beta after one pull
@@ -63,11 +63,14 @@ def draw_shrinking_indices() -> Figure:
 
 
 def draw_margin_squares() -> Figure:
-    """Draw the empirical gaps of Lemma 2: of a mistake, and of the removed arm."""
+    """Draw the empirical gaps of Lemma 2: of a mistake, and of the removed arm.
+
+    A mistake is an arm that would be misclassified.
+    """
     figure, (plane, line) = plt.subplots(
         1, 2, figsize=(8.5, 3.0), width_ratios=[1, 1.6]
     )
-    # a gap of eight errors, as in the paper
+    # the gap is eight times the error, as in the paper's proof
     gap = 0.4
     error = gap / 8
     means = {"i": np.array([0.3, 0.25]), "i†": np.array([0.3 + gap + 0.06, 0.25 + gap])}
@@ -113,7 +116,10 @@ def draw_margin_squares() -> Figure:
 
 
 def draw_budget_staircase(budget: float = 40.0) -> Figure:
-    """Draw the phases of CoPSI as blocks whose area is their cost, by constant."""
+    """Draw the phases of CoPSI as blocks, one panel per allocation constant.
+
+    The area of a block is the cost of its phase.
+    """
     costs = np.array(COSTS)
     figure, axes = plt.subplots(1, 3, figsize=(8.8, 3.1), sharex=True, sharey=True)
     constants = {
@@ -148,7 +154,9 @@ def draw_budget_staircase(budget: float = 40.0) -> Figure:
 def staircase(
     costs: np.ndarray, removed: np.ndarray, budget: float, constant: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cost of the active arms and their target in each phase, not rounded.
+    """Return the cost of one pull of all active arms, and their target, by phase.
+
+    Targets are numbers of pulls that are not rounded.
 
     Parameters
     ----------
@@ -157,7 +165,8 @@ def staircase(
         Arms in the order in which they are removed.
     budget : float
     constant : float, optional
-        Default: the exact constant of the active arms, for what is left of the budget.
+        Constant that divides the budget. Default: the exact constant of the active
+        arms, which divides the rest of the budget.
 
     Examples
     --------
@@ -168,7 +177,7 @@ def staircase(
     """
     widths = []
     targets = []
-    # charges of the removed arms
+    # total cost of the removed arms
     gone = 0.0
     for phase in range(len(costs) - 1):
         active = removed[phase:]

@@ -1,4 +1,4 @@
-"""Pictures of single runs: pulls on a ruler of the budget, and phases of CoPSI."""
+"""Figures of single runs: pulls along the budget, and phases of CoPSI."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,18 +14,18 @@ from cobandit.figures.style import FAINT, INK
 from cobandit.policies import Phase
 from companion.paper.examples import Example
 
-#: Half of the height of a row of pulls.
+#: Half of the height of the blocks in a row of pulls.
 HALF = 0.3
 
 
 def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
-    """Draw pulls of the example as blocks, as long as their costs, up to the budget.
+    """Draw pulls as blocks along the budget, each as wide as its cost.
 
     Parameters
     ----------
     example : Example
     runs : mapping from str to str
-        The label of a row, and its pulls in order, one letter per pull.
+        Pulls in order, one letter per pull, by the label of the row.
     """
     figure, ax = plt.subplots(figsize=(4.8, 0.55 * len(runs) + 0.9))
     shades = dict(zip(example.names, (0.55, 0.3, 0.1), strict=True))
@@ -57,7 +57,7 @@ def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
 
 
 def spent_by_phase(phases: Sequence[Phase], costs: np.ndarray) -> np.ndarray:
-    """Return the spend up to the end of each phase, at known costs.
+    """Return the total spend at the end of each phase, at known costs.
 
     Examples
     --------
@@ -83,14 +83,16 @@ def draw_phase(
     front: np.ndarray,
     ax: Axes,
 ) -> None:
-    """Draw one phase on axes that fit all phases, with removed arms and a bar.
+    """Draw a phase of CoPSI, the arms removed before it, and the spent budget.
+
+    The limits of the axes fit all phases.
 
     Parameters
     ----------
     phases : sequence of Phase
         All phases of the run, with two objectives.
     place : int
-        The phase to draw.
+        Index of the phase to draw.
     names : sequence of str
     labels : (str, str)
         Names of the objectives.
