@@ -21,5 +21,5 @@ for command in (page, rerun, reconstruct, verify):
 
 
 def main() -> None:
-    """Run the command; invalid input ends it with one message and exit code 2."""
+    """Run the command. On invalid input, print one message and exit with code 2."""
     run_app(app)

@@ -1,4 +1,4 @@
-"""``cobandit-book page`` and ``rerun``: pages of the book on a table of the user's."""
+"""``cobandit-book page`` and ``rerun``: run pages of the book on the user's table."""
 
 from pathlib import Path
 from typing import Annotated

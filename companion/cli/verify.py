@@ -7,7 +7,7 @@ from rich.table import Table
 
 from cobandit.cli import Backend, Scheduler, Workers, console, show_progress
 
-#: Number of differences that are printed per result.
+#: Largest number of differences that are printed per result.
 SHOWN = 10
 
 
