@@ -14,7 +14,7 @@ MOST = {
         small_names=0.004, phrases=1, unbroken=0.03, double_assignments=0.3
     ),
 }
-MOST_IN_PROSE = 7
+MOST_IN_PROSE = 3
 
 SAMPLE = '''
 def add(found, number):
