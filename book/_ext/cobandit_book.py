@@ -4,7 +4,8 @@
    even when the library or the data under it did. Here the cache directory is named
    after a hash of both.
 2. `link_the_repository`: the repository and launch buttons appear once
-   ``[project.urls]`` in pyproject.toml names a repository.
+   ``[project.urls]`` in pyproject.toml names a repository, and pages have absolute
+   addresses once it names the documentation.
 3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call
    it ``load`` or ``cobandit.tables.load``, and links there all the same.
 4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would
@@ -31,7 +32,8 @@
 13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook
     with outputs, too.
 14. `reference`: the page on the interface is written from the docstrings.
-15. `descriptions`: the head of a page has its first sentences, for links to it.
+15. `descriptions`: the head of a page has its first sentences and a picture, for links
+    to it.
 """
 
 from __future__ import annotations
@@ -134,11 +136,13 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
-    """Turn the repository and launch buttons on if pyproject.toml says where the repository is."""
+    """Turn the buttons on and set the book's address if pyproject.toml says where they lead."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]
     urls = {name.lower(): url for name, url in project.get("urls", {}).items()}
+    if site := urls.get("documentation"):
+        config.html_baseurl = site
     if url := urls.get("repository") or urls.get("source"):
         options = config.html_theme_options
         options.update(
@@ -316,4 +320,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", find_the_section)
     app.connect("html-page-context", mend_bodies)
     app.connect("html-page-context", descriptions.describe_page)
+    app.connect("build-finished", descriptions.draw_picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,15 +1,35 @@
-"""A description in the head of each page, which a search engine or a chat shows below a link to it."""
+"""A description and a picture for each page, which a chat or a search engine shows with a link to it.
+
+The picture is the first figure. Its address has to be absolute, so it is drawn once
+``[project.urls]`` in pyproject.toml says where the book is published
+(``Documentation``).
+"""
 
 from __future__ import annotations
 
 import re
 from html import escape
+from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 from docutils import nodes
 from sphinx.application import Sphinx
 
+import cobandit as cb
+from cobandit import figures
+from companion.pages import first_figure
+from companion.stored import results
+
 #: What is shown of a description, at most, in letters.
 LONGEST = 300
+#: Place of the picture for links in the book, its size in inches, and its resolution.
+PICTURE = "_static/link.png"
+PICTURE_SIZE = (6, 3.15)
+PICTURE_DPI = 200
+#: The methods in it, from left to right, as the first figure opens.
+COMPARED = ("CoPSIPrintedOnce", "CoPSIOnce")
+SHARE = 0.6
 
 
 def describe(tree: nodes.document) -> str:
@@ -45,7 +65,7 @@ def describe_page(
     context: dict[str, object],
     tree: nodes.document | None,
 ) -> None:
-    """Add the description of a page, and its title, to its head."""
+    """Add the description of a page, its title and its picture to its head."""
     if tree is None or not (description := describe(tree)):
         return
 
@@ -56,7 +76,29 @@ def describe_page(
         'property="og:description"': description,
         'property="og:type"': "article",
     }
+    if site := app.config.html_baseurl:
+        values |= {
+            'property="og:image"': f"{site.rstrip('/')}/{PICTURE}",
+            'name="twitter:card"': "summary_large_image",
+        }
     tags = (
         f'<meta {key} content="{escape(value)}" />' for key, value in values.items()
     )
     context["metatags"] = "\n".join([str(context.get("metatags", "")), *tags])
+
+
+def draw_picture(app: Sphinx, exception: Exception | None) -> None:
+    """Draw the first figure as the picture for links, if the book has an address."""
+    if exception or app.builder.name != "html" or not app.config.html_baseurl:
+        return
+
+    states = first_figure.describe_states(
+        cb.load("word-sums"), results.read_result("argument")
+    )
+    states["methods"] = {name: states["methods"][name] for name in COMPARED}
+    with mpl.rc_context():
+        figures.use_style()
+        figure = first_figure.draw_states(states, SHARE)
+        figure.set_size_inches(*PICTURE_SIZE)
+        figure.savefig(Path(app.outdir) / PICTURE, dpi=PICTURE_DPI)
+        plt.close(figure)

@@ -17,6 +17,8 @@ import jupytext
 import nbformat
 import pytest
 import yaml
+from docutils.core import publish_doctree
+from PIL import Image
 from support.browsing import HTML, NEEDS_BOOK
 
 ROOT = Path(__file__).parents[2]
@@ -447,14 +449,45 @@ def test_finished_pages_are_corrected(cobandit_book):
     assert page["body"] == '<div class="citation-list">50\N{NO-BREAK SPACE}% of 3</div>'
 
 
+SITE = "https://example.org/book/"
+
+
+@pytest.mark.parametrize("site", ["", SITE])
+def test_links_have_a_picture_if_the_book_has_an_address(tmp_path, site):
+    descriptions = pytest.importorskip("descriptions")
+    app = SimpleNamespace(
+        builder=SimpleNamespace(name="html"),
+        config=SimpleNamespace(html_baseurl=site),
+        outdir=tmp_path,
+    )
+    tree = publish_doctree("A page\n======\n\nA sentence.")
+    context = {"title": "A page"}
+    (tmp_path / "_static").mkdir()
+    descriptions.describe_page(app, "page", "", context, tree)
+    descriptions.draw_picture(app, None)
+
+    head = re.findall(r'property="og:image" content="([^"]*)"', context["metatags"])
+    assert head == ([f"{SITE}_static/link.png"] if site else [])
+    pictures = list(tmp_path.rglob("*.png"))
+    assert len(pictures) == bool(site)
+    for picture in pictures:
+        with Image.open(picture) as image:
+            assert image.size == (1200, 630)
+
+
 @pytest.mark.parametrize("address", ["", "https://example.org/someone/cobandit"])
 def test_buttons_appear_if_the_project_has_an_address(
     cobandit_book, tmp_path, monkeypatch, address
 ):
-    urls = f'[project.urls]\nRepository = "{address}"\n' if address else ""
+    urls = (
+        f'[project.urls]\nRepository = "{address}"\nDocumentation = "{SITE}"\n'
+        if address
+        else ""
+    )
     (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "cobandit"\n{urls}')
     monkeypatch.setattr(cobandit_book, "ROOT", tmp_path)
-    config = SimpleNamespace(html_theme_options={})
+    config = SimpleNamespace(html_theme_options={}, html_baseurl="")
     cobandit_book.link_the_repository(None, config)
     assert config.html_theme_options.get("repository_url", "") == address
     assert ("launch_buttons" in config.html_theme_options) == bool(address)
+    assert config.html_baseurl == (SITE if address else "")
