@@ -6,6 +6,7 @@ import functools
 import http.server
 import json
 import threading
+from urllib.parse import quote_plus
 
 import pytest
 from book_size import LOOK, LOOKED_UP, WINDOW, contents, measure, over
@@ -267,7 +268,19 @@ def test_root_page_redirects_to_the_first_page(visit, address):
     assert tab.locator("article h1").count() == 1
 
 
-def test_search_finds_a_word_offline(visit, address):
-    visited = visit(f"{address}/search.html?q=hypervolume")
-    visited.tab.wait_for_selector("#search-results li a", timeout=15000)
+@pytest.mark.parametrize(
+    ("query", "page"),
+    {
+        "hypervolume": "notebooks/cohv-ucb.html",
+        "PSI-SR": "notebooks/copsi.html",
+        "tolerance": "notebooks/once.html",
+        "papermill": "book/reproduce.html",
+        "Figure 4": "notebooks/exhibits.html",
+    }.items(),
+)
+def test_search_finds_the_right_page_first_offline(visit, address, query, page):
+    visited = visit(f"{address}/search.html?q={quote_plus(query)}")
+    first = visited.tab.locator("#search-results li a").first
+    first.wait_for(timeout=15000)
+    assert first.get_attribute("href").partition("#")[0] == page
     assert not visited.went_to(address)
