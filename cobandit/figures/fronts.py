@@ -266,7 +266,7 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
             xytext=(6, -3),
             textcoords="offset points",
             va="top",
-            fontsize="small",
+            fontsize=9.7,
         )
         for text, (_, row) in zip(texts, members.iterrows(), strict=False)
     ]

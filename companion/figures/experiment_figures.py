@@ -378,7 +378,7 @@ def draw_crossing(advantage: pd.DataFrame) -> Figure:
     advantage : DataFrame
         Result of `companion.pages.regions.advantage_of_dividing`.
     """
-    figure, ax = plt.subplots(figsize=(6.8, 3.0))
+    figure, ax = plt.subplots(figsize=(5.0, 3.0))
 
     color = method_style("CoHVUCB")["color"]
     words = {
@@ -400,5 +400,5 @@ def draw_crossing(advantage: pd.DataFrame) -> Figure:
         xlabel="largest over smallest mean cost", ylabel="points that dividing gains"
     )
     log_axis(ax, "x")
-    ax.legend()
+    ax.legend(fontsize="medium")
     return figure

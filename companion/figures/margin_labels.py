@@ -1,4 +1,7 @@
-"""Labels at the right margin of a panel, for points too close to label in place."""
+"""Labels of points at the right margin of a panel, and of rows above their bars.
+
+A phone has no room for long names beside a panel.
+"""
 
 from collections.abc import Sequence
 
@@ -45,7 +48,7 @@ def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
             places[row],
             xytext=(1.04, height),
             textcoords="axes fraction",
-            fontsize="small",
+            fontsize="medium",
             color=INK,
             va="center",
             annotation_clip=False,
@@ -56,6 +59,38 @@ def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
                 "shrinkB": 3,
                 "relpos": (0, 0.5),
             },
+        )
+
+
+def name_above(ax: Axes, names: Sequence[str]) -> None:
+    """Write a name above each row of a panel, within its frame, the first row on top.
+
+    Parameters
+    ----------
+    ax : Axes
+        Row number ``k`` is at height ``k``.
+    names : sequence of str
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = plt.subplots()[1]
+    >>> name_above(ax, ["a", "b"])
+    >>> [text.get_text() for text in ax.texts], ax.get_yticks().tolist()
+    (['a', 'b'], [0, 1])
+    """
+    ax.set_yticks(range(len(names)), [""] * len(names))
+    ax.set_ylim(len(names) - 0.5, -0.8)
+    for row, name in enumerate(names):
+        ax.annotate(
+            escape_math(name),
+            (0, row),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 4),
+            textcoords="offset points",
+            va="bottom",
+            color=INK,
+            fontsize=9.7,
         )
 
 

@@ -126,7 +126,7 @@ def draw_phase(
     bar.barh(0, 1, color="none", edgecolor=INK, lw=0.8, height=1, clip_on=False)
     words = f"{100 * shares[place]:.0f} % of the budget spent"
     bar.annotate(
-        words, (0.99, 0.5), xycoords="axes fraction", ha="right", va="center", size=8
+        words, (0.99, 0.5), xycoords="axes fraction", ha="right", va="center", size=8.5
     )
     bar.set(xlim=(0, 1), ylim=(-0.5, 0.5))
     bar.set_axis_off()

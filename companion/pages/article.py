@@ -281,7 +281,7 @@ def draw_steps() -> Figure:
     cb.play(policy, table, watch=watch)
     pull_numbers = np.arange(len(steps)) + len(ONLINE.names) + 1
     pulled, index = map(np.array, zip(*steps, strict=True))
-    figure, ax = plt.subplots(figsize=(6.4, 2.7))
+    figure, ax = plt.subplots(figsize=(5.0, 2.7))
     # colours stand for methods, so that the lines of arms differ in their dashes
     for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):
         ax.plot(
@@ -301,7 +301,7 @@ def draw_steps() -> Figure:
         color=method_style("CoHVUCB")["color"],
     )
     ax.set(xlabel="pull", ylabel="index", xticks=pull_numbers)
-    ax.legend()
+    ax.legend(fontsize="medium")
     return figure
 
 

@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cobandit.advice.words import percent
-from cobandit.figures.style import FAINT, INK, log_axis, name_rows
+from cobandit.figures.style import FAINT, INK, log_axis
+from companion.figures.margin_labels import name_above
 from companion.pages.claim_row import SIGNS, name_contrast
 from companion.paper.contrasts import CANNOT_TELL, WORDS
 
@@ -139,7 +140,7 @@ def draw_contrasts(judged: pd.DataFrame) -> Figure:
         ["rank", "dataset", "experiment"], kind="stable"
     )
 
-    figure, ax = plt.subplots(figsize=(8.4, 0.9 + 0.3 * len(shown)))
+    figure, ax = plt.subplots(figsize=(5.0, 0.9 + 0.42 * len(shown)))
     rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
     for place, row in enumerate(rows):
         # colours stand for methods, so that verdicts differ in their shade
@@ -155,7 +156,7 @@ def draw_contrasts(judged: pd.DataFrame) -> Figure:
         )
 
     ax.axvline(1, color=FAINT, lw=1)
-    name_rows(ax, [name_contrast(row, " / ") for row in rows])
+    name_above(ax, [name_contrast(row, " / ") for row in rows])
     ax.set_xlabel("first method over second")
     log_axis(ax, "x")
     return figure
