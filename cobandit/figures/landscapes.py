@@ -14,7 +14,14 @@ from matplotlib.ticker import MaxNLocator
 
 from cobandit import _validation
 from cobandit.dominance import pareto_mask
-from cobandit.figures.style import FAINT, INK, escape_math, log_axis, provenance
+from cobandit.figures.style import (
+    FAINT,
+    INK,
+    escape_math,
+    log_axis,
+    provenance,
+    show_number,
+)
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -167,6 +174,8 @@ def show_table(
     >>> table = show_table(pd.DataFrame({"x": [-0.5]}), "One number", x=".2f")
     >>> "−0.50" in table.to_html()
     True
+
+    Large numbers are powers of ten, and an interval stays on one line.
     """
     # a tenth of a second, which no picture needs
     from pandas.io.formats.style import Styler
@@ -188,10 +197,28 @@ def show_table(
     if filterable:
         shown = shown.set_table_attributes('class="filterable"')
     shown = shown.hide(axis="index").set_table_styles(left)
-    typeset: Any = {column: _with_minus(spec) for column, spec in formats.items()}
+    typeset: Any = dict.fromkeys(words, _typeset_text)
+    typeset |= {column: _typeset_number(spec) for column, spec in formats.items()}
     return shown.format(typeset, na_rep="–", escape="html")
 
 
-def _with_minus(spec: str) -> Callable[[Any], str]:
-    """Return a formatter of numbers that writes a minus sign, not a hyphen."""
-    return lambda value: format(value, spec).replace("-", "−")
+def _typeset_number(spec: str) -> Callable[[Any], str]:
+    """Return a formatter of numbers that writes minus signs and powers of ten."""
+
+    def typeset(value: Any) -> str:
+        text = format(value, spec)
+        if re.fullmatch(r"-?[\d.]+e[+-]\d+", text):
+            text = show_number(float(text))
+        return text.replace("-", "−")
+
+    return typeset
+
+
+def _typeset_text(value: Any) -> Any:
+    """Write minus signs in a text, and keep its intervals and errors on one line."""
+    if not isinstance(value, str):
+        return value
+    text = re.sub(r"(^|\(| to )-(?=\d)", r"\1−", value)
+    space = "\N{NO-BREAK SPACE}"
+    text = re.sub(r"\(([−+\d.,]+) to ([−+\d.,]+)\)", rf"(\1{space}to{space}\2)", text)
+    return re.sub(r"(?<=\d) ± (?=\d)", f"{space}±{space}", text)

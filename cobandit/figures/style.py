@@ -224,6 +224,20 @@ def show_power(value: float) -> str:
     return f"10{raised}" if digits == "1.0" else f"{digits} · 10{raised}"
 
 
+def show_number(value: float) -> str:
+    """Write a number with four digits, beyond seven places as a power of ten.
+
+    Examples
+    --------
+    >>> show_number(121_700), show_number(8.574e15), show_number(-2e-9)
+    ('121,700', '8.574 · 10¹⁵', '-2 · 10⁻⁹')
+    """
+    if 1 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
+    digits, exponent = f"{value:.3e}".split("e")
+    return f"{float(digits):g} · {show_power(float('1e' + exponent))}"
+
+
 def show_plain(value: float) -> str:
     """Write a number at an axis, plainly or, beyond seven digits, as a power of ten.
 

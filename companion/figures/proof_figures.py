@@ -67,7 +67,7 @@ def draw_margin_squares() -> Figure:
 
     A mistake is an arm that would be misclassified.
     """
-    figure, (plane, line) = plt.subplots(1, 2, figsize=(8, 3.0), width_ratios=[1, 1.4])
+    figure, (plane, line) = plt.subplots(1, 2, figsize=(8, 3.0), width_ratios=[1, 1.3])
     # the gap is eight times the error, as in the paper's proof
     gap = 0.4
     error = gap / 8

@@ -493,6 +493,15 @@ def test_shown_table_is_deterministic():
     assert first == repeated and "0.250" in first and "–" in first and "Errors" in first
 
 
+def test_shown_table_typesets_numbers_within_texts():
+    frame = pd.DataFrame(
+        {"bound": [8.574e15, 121_700.0], "mean": ["-0.2 (-0.3 to 0.1)", "0.3 ± 0.1"]}
+    )
+    html = figures.show_table(frame, "", bound=",.4g").to_html()
+    assert "8.574 · 10¹⁵" in html and "121,700" in html
+    assert "−0.2 (−0.3\u00a0to\u00a00.1)" in html and "0.3\u00a0±\u00a00.1" in html
+
+
 def test_logarithmic_axis_leaves_the_other_axis_alone():
     ax = plt.figure().subplots()
     ax.plot([1, 100], [0, 0], "o")
