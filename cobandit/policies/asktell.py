@@ -205,7 +205,7 @@ class AskTell:
         if not self.warned and not is_cheap_failure:
             violation = self._guarantee_violation(pull, cost)
 
-        # all checks have passed, and only now does the policy change
+        # change the policy only now, after all checks have passed
         self._land(pull)
         self._excess = max(self._excess, cost / self._largest[pull])
         if has_failed:

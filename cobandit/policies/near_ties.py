@@ -6,15 +6,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Largest distance of a rival from the boundary of covering an arm, in standard errors.
-#: An arm that another arm exceeds by this much in every quantity is no candidate.
+#: Largest distance between a rival and the boundary at which it covers an arm, in
+#: standard errors. An arm that another arm exceeds by this much in every quantity is no
+#: candidate.
 NEAR = 2.0
 #: Largest distance from the boundary at which another arm is in reach, in standard
 #: errors.
 REACH = 3.0
 #: Probability that an exact tie is in reach.
 TIES_IN_REACH = 0.9973
-#: Exponent of the share in reach in the weight of rivals.
+#: Exponent in the weight of rivals, whose base is the share of arms in reach.
 SHARPNESS = 12
 #: Weight of a rival if all arms are exact ties.
 WEIGHT = 2

@@ -40,7 +40,7 @@ ANTICIPATED = 0.5
 
 
 class ForecastLook(NamedTuple):
-    """A forecast look of a race."""
+    """Forecast of a look of a race."""
 
     #: Number of new units that are evaluated before the look.
     n_units: int
@@ -440,7 +440,8 @@ class ParetoRace(Once):
             before = depth
             depth = self._next_look(depth)
             if depth == self._n_units and (evidence or not has_compared):
-                # the last look settles all arms, and no estimate can say how
+                # the last look decides all remaining arms; the forecast cannot predict
+                # which of them will be returned
                 standing.active = active[:0]
             elif has_compared and evidence:
                 for scores in seen[rng.integers(len(seen), size=depth - before)]:
@@ -638,7 +639,7 @@ class ParetoRace(Once):
             half_within = wide * np.maximum(contrasts.within_error, least_error)
             calls.dominated[rows] = beats(contrasts.above - half_above)
             calls.covered[rows] = beats(contrasts.within - half_within)
-            # after the last look, no arm waits for another
+            # at the last look, differences are known, and no question remains open
             if not is_last:
                 calls.open[rows] = beats(contrasts.beyond + half_within)
         for matrix in calls:

@@ -35,8 +35,8 @@ class Contrasts(NamedTuple):
     #: ``above``, with the tolerance subtracted. For the cost, the same as ``within``: a
     #: dominator may cost more by the tolerance.
     beyond: Floats
-    #: 1 if the difference varies over instances, so that its half-width has a smallest
-    #: size; else 0.
+    #: 1 if the difference varies over instances, else 0. Differences that vary have a
+    #: smallest half-width.
     varies: Floats
 
 

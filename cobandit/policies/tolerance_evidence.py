@@ -18,15 +18,15 @@ STEP = 0.02
 #: Number of instances at the first deposit of capital. There is another deposit
 #: whenever this number has doubled.
 FIRST_DEPOSIT = 5
-#: Clarity of a cover that costs rule out. It is finite, and therefore above the
-#: diagonal.
+#: Strength of the evidence for a cover that is impossible because of the costs. It is
+#: finite, and therefore above the diagonal.
 HOPELESS = -1e300
 
 
 def next_certified_look(depth: int, n_instances: int) -> int:
     """Return the depth of the next comparison of a certified race.
 
-    Comparisons are frequent, since evidence is valid at any time.
+    The evidence is valid at any time, so frequent comparisons do no harm.
 
     Examples
     --------
@@ -197,14 +197,15 @@ class ToleranceEvidence:
     def read(
         self, active: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the certain covers, and the pairs that are not spared.
+        """Return the certain covers, and the pairs with possible dominance.
 
         Returns
         -------
         covered : ndarray of bool, shape (k, k)
             Entry [i, j] is True if j certainly covers i within the tolerance.
         open_ : ndarray of bool, shape (k, k)
-            Entry [i, j] is True if i is not spared from j.
+            Entry [i, j] is True if j may dominate i by the tolerance or more, that is,
+            if i is not spared from j.
         """
         pairs = np.ix_(active, active)
         is_near = np.all(self.near[pairs], axis=2)

@@ -24,7 +24,7 @@ from functools import lru_cache
 from math import log
 
 import numpy as np
-import scipy  # loads its parts at their first use
+import scipy  # imports its subpackages when they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit.dominance import TIE
@@ -303,8 +303,8 @@ def _bet(
         \lambda_q = \min\Bigl\{ \frac{.9}{m_q},
             \sqrt{\frac{2 \log (1 / \alpha)}{n\, \hat\sigma^2_{q-1}}} \Bigr\}
 
-    If the hypothesis is true, the capital is a supermartingale that begins at 1, so
-    that one over the largest capital is a p-value by Ville's inequality.
+    If the hypothesis is true, the capital is a supermartingale that begins at 1. By
+    Ville's inequality, the inverse of its largest value is therefore a p-value.
     """
     n = present.sum(axis=1)
     order = np.cumsum(present, axis=1)

@@ -113,8 +113,8 @@ def _limits(
             values, counts = _count(scores, present)
         return _find_limits(values, counts, total, level, low)
 
-    # divide the excess by the size of the largest cluster, so that it stays within the
-    # range of scores, and multiply the limits by this size again
+    # Divide the excess by the size of the largest cluster, so that it remains within
+    # the range of scores. Multiply the limits by this size below.
     mean = scores.sum(axis=1) / np.maximum(n_present, 1)
     sizes = evaluations.gather(present)
     excesses = evaluations.gather(np.where(present, scores - mean[:, None], 0.0))

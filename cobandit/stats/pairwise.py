@@ -211,7 +211,7 @@ class Paired:
         if self.complete:
             by_means = self.front_of(self.means, self.costs)
             return Front(by_means, np.zeros_like(by_means))
-        from scipy import sparse  # slow to import, and few tables have holes
+        from scipy import sparse  # slow to import, and needed for few tables only
 
         better = np.concatenate([block.gaps > 0 for block in self.dominance()], axis=1)
         worse = np.concatenate([block.gaps < 0 for block in self.dominance()], axis=1)
@@ -373,7 +373,7 @@ class Paired:
         values = self.coordinates
         gaps = values[:, None, others] - values[:, some, None]
 
-        # the variance of a difference: covariances reduce it
+        # Var(x - y) = Var(x) + Var(y) - 2 Cov(x, y)
         covariances = self.influence(some) @ self.influence(others).transpose(0, 2, 1)
         variances = self.variances[:, some, None] + self.variances[:, None, others]
         squares = variances - 2 * covariances

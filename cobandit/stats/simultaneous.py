@@ -118,7 +118,10 @@ class ClearestEvidence(NamedTuple):
 
 
 def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
-    """Return, per arm, the evidence against it that is least likely for equal arms."""
+    """Return the clearest evidence against each arm.
+
+    It has the smallest probability under the hypothesis of equal arms.
+    """
     ratios = []
     shared = []
     for gaps in compared.dominance():
@@ -260,8 +263,8 @@ def _largest(
     """Return draws of the largest statistic per open arm if no other arm is ahead.
 
     The shape is (K, R). Other arms that are clearly behind in some objective are left
-    out. So are objectives in which another arm is clearly ahead, unless it is clearly
-    ahead in all.
+    out. If another arm is clearly ahead in some objectives, but not in all, these
+    objectives are left out.
     """
     largest = np.full((len(is_open), errors.replications), -np.inf, dtype=np.float32)
     for gaps in compared.dominance(np.flatnonzero(is_open)):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy  # loads its parts at their first use
+import scipy  # imports its subpackages when they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation

@@ -41,8 +41,9 @@ def serfling_factor(n: int, n_instances: int) -> float:
         \rho_n = \min\Bigl\{1 - \frac{n-1}{N},\
             \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
 
-    The first term is Serfling's (1974). The second term is smaller for n > N / 2; it is
-    Bardenet and Maillard's (2015), and applies Serfling's to the other N - n instances.
+    The first term is Serfling's (1974). The second term is by Bardenet and Maillard
+    (2015), who apply Serfling's argument to the other N - n instances. It is smaller
+    for n > N / 2.
 
     Parameters
     ----------

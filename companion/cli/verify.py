@@ -27,8 +27,8 @@ def verify(
 ) -> None:
     """Recompute stored results and the ledger, and exit 1 if anything differs.
 
-    Everything starts from the bundled tables. Counts have to agree exactly, other
-    numbers to a relative 1e-9.
+    All numbers are computed from the bundled tables. Counts must be equal, and other
+    numbers must agree to a relative 1e-9.
     """
     from companion.stored.results import verify as compute
 

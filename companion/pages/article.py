@@ -222,7 +222,7 @@ def name_numbers(
         (3, 1): "three_dear",
         (10, 1): "ten_dear",
     }.items():
-        # the sentences call a loss a loss, so that its numbers are positive
+        # the sentences state losses as positive numbers
         low, high = sorted((abs(gains[key]["low"]), abs(gains[key]["high"])))
         texts[f"pays_{name}"] = (
             f"{abs(gains[key]['mean']):.1f} points ({low:.1f} to {high:.1f})"

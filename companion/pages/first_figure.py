@@ -139,7 +139,7 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
                 "label": method_label(str(method)),
                 "color": LOOKS[str(method)].light,
                 "themed": follow_theme(LOOKS[str(method)].light),
-                # the front that the method looks for, by which its runs are judged
+                # a run is judged by the kind of front that its method returns
                 "front": (
                     np.flatnonzero(
                         pareto_mask(table.means, policies[method].dominance)

@@ -167,7 +167,7 @@ def say_of_own(on_own_table: bool, *sentences: str) -> Markdown | None:
 
 
 def leave_out(part: str, reason: str) -> Markdown:
-    """Return a sentence that a part of the page is left out on this table, and why.
+    """Return a sentence that says why a part of the page is left out on this table.
 
     Parameters
     ----------

@@ -155,8 +155,8 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `cobandit.stats.leaders`, by ``costs`` and ``quality``, the names
-        of the classes, and ``rho``.
+        The columns of `cobandit.stats.leaders`, one row per ``costs`` and ``quality``
+        (the names of the two classes) and ``rho``.
 
     Examples
     --------

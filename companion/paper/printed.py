@@ -196,8 +196,8 @@ def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     A reconstruction is drawn to reproduce the used values, which the paper prints. If
     it misses one by more than `CLOSE`, comparisons with the method of this value are
     unreliable. The printed value is then inserted. If this changes the verdict on a
-    claim, the claim cannot be checked. Nor can a claim that two methods are comparable,
-    if a value of either method is missed.
+    claim, the claim cannot be checked. A claim that two methods are comparable cannot
+    be checked either if a value of one of them is missed.
 
     Parameters
     ----------
@@ -361,8 +361,8 @@ def _ours(number: Published, ours: dict[tuple[Any, ...], DerivedValue]) -> Deriv
     if number.operation is None:
         return cell(number.method)
     derived = derive(number.operation, cell(number.method), cell(number.against))
-    # each operation depends on its two numbers by their difference or their ratio only,
-    # so that the interval of the paired comparison can be used
+    # An operation depends only on the difference or the ratio of its two numbers. The
+    # interval of the paired comparison can therefore be used.
     measure = "difference" if number.operation == "difference" else "ratio"
     if (paired := cell(number.method, number.against, measure)) is NOTHING:
         return derived

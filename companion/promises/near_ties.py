@@ -36,8 +36,8 @@ def best_ahead(
 ) -> Draw:
     """Return a function that draws tables with one best, most expensive configuration.
 
-    All others have the same mean. The mean of the best is larger by ``ahead`` and one
-    instance.
+    All others have the same mean. The mean of the best is larger by ``ahead`` plus
+    1 / N.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -53,8 +53,8 @@ def best_ahead(
 def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -> Draw:
     """Return a function that draws tables with evenly increasing accuracies.
 
-    Each configuration is more accurate than the previous one, by ``step`` and one
-    instance, and clearly slower.
+    Each configuration is more accurate than the previous one, by ``step`` plus 1 / N,
+    and clearly slower.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:

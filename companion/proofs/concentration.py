@@ -39,7 +39,7 @@ def ever_outside(
 
     Examples
     --------
-    Two tosses of a fair coin: first tails, or heads twice.
+    A fair coin is tossed twice. It shows tails first, or heads twice:
 
     >>> def outside(n, heads):
     ...     return heads == (0 if n == 1 else 2)

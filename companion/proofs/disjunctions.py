@@ -66,4 +66,4 @@ class Disjunctions:
             bounds=all_bounds,
             constraints=constraints,
         )
-        return bool(result.status != 2)  # scipy's number for infeasible
+        return bool(result.status != 2)  # SciPy's status of an infeasible problem

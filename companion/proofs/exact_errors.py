@@ -151,7 +151,8 @@ def first_phase_rate(
     >>> round(first_phase_rate(0.55, 0.45, 2, allocation=1.0), 3)
     1.005
     """
-    chances = (better, worse), (1 - better, 1 - worse)  # of a success and of a failure
+    # probabilities of a success, and of a failure
+    chances = (better, worse), (1 - better, 1 - worse)
     together = sum((p * q ** (n_arms - 1)) ** (1 / n_arms) for p, q in chances)
     return -n_arms * log(together) / (allocation * (better - worse) ** 2)
 

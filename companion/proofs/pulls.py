@@ -44,9 +44,9 @@ class WatchedRuns(NamedTuple):
         return ~np.asarray((self.over | self.under).any(axis=1))
 
     def on_needed_event(self, best: int) -> NDArray[np.bool_]:
-        """Return which runs stayed on the part of the event that an arm needs, (R, K).
+        """Return whether the part of the event that concerns an arm holds, (R, K).
 
-        The arm may not be overestimated, and the best arm not underestimated.
+        The arm must not be overestimated, and the best arm must not be underestimated.
         """
         return ~(self.over | self.under[:, [best]])
 

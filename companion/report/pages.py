@@ -228,7 +228,7 @@ def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
 
 
 def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
-    """Write each data frame as Parquet and CSV, with its name as the file's.
+    """Write each data frame as a Parquet and a CSV file with the name of the frame.
 
     Nothing is written if the name of the folder is empty.
     """

@@ -153,13 +153,13 @@ def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
     return played(name, kind, number)
 
 
-#: Number of kept tables that are used where a table itself is needed. They are the
-#: tables with the smallest numbers.
+#: Number of kept tables per data set for which statistics of the table itself are
+#: stored. They are the tables with the smallest numbers.
 LANDSCAPES = 20
 
 
 def list_landscapes() -> list[tuple[str, int]]:
-    """Return data set and number of the kept tables whose landscapes are stored."""
+    """Return data set and number of the kept tables with a part of `landscape`."""
     plays = read_result("posterior")
     is_kept = (
         (plays["kind"] == "table") & (plays["key"] == "kept") & (plays["value"] == 1)

@@ -184,7 +184,7 @@ def read_result(name: str) -> pd.DataFrame:
 
 
 def list_expected() -> list[str]:
-    """Return the names of results that must be stored, and of stored passing ones.
+    """Return the names of results that must be stored, and of other stored ones.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def _find_removed(arms, order, front, at):
 def _eliminate(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the spend, and False, since this is no race.
+    The returned values are the spend, and False, since only races settle arms.
     """
     n_arms, n_objectives = seen.sums.shape
     at = empirical(n_arms, n_objectives)

@@ -34,7 +34,7 @@ inner(find_depth)
 def _play(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the spend, and False, since this is no race.
+    The returned values are the spend, and False, since only races settle arms.
     """
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape

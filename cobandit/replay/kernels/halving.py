@@ -23,7 +23,7 @@ from cobandit.replay.kernels.sampling import sample
 def _halve(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the spend, and False, since this is no race.
+    The returned values are the spend, and False, since only races settle arms.
     """
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape

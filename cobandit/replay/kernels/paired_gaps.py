@@ -34,7 +34,7 @@ class Gaps(NamedTuple):
 
 @inner
 def empty_gaps(n_arms):
-    """Return arrays for gaps, not filled yet."""
+    """Return arrays for gaps, which are not yet computed."""
     return Gaps(
         np.empty((n_arms, n_arms)),
         np.empty((n_arms, n_arms)),

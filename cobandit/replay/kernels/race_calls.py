@@ -122,8 +122,8 @@ def _compare(means, n, scale, squares, a, b, differences, errors):
 def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached):
     """Return whether arm b is above arm a by two errors everywhere, or is its rival.
 
-    In ``n_reached``, the quantities in which b is in reach are counted; the last one is
-    the cost.
+    For each quantity in which b is in reach, the count in ``n_reached`` is increased.
+    The last quantity is the cost.
     """
     above = True
     near = True

@@ -125,7 +125,7 @@ def _read_costs(arms, first, last, draws, terms, declared):
 def _play(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned`` (K,).
 
-    Returns the spend, and whether all arms are settled.
+    The returned values are the spend, and whether all arms are settled.
     """
     n_instances, tolerances, _, _, (limit, affordable), (compared, share, amount) = p
     n_arms, n_objectives = seen.sums.shape
@@ -187,7 +187,8 @@ def _play(p, terms, draws, seen, returned):
         strength = means.sum(axis=1)
         if certified and depth < n_instances:
             read_evidence(arms, evidence, calls, COVERED, OPEN)
-            # evidence calls no arm dominated, so that strengths do not matter
+            # Strengths order arms for the removal of dominated ones. Evidence finds no
+            # arm dominated, so strengths do not matter.
             strength[:] = 0.0
         else:
             # at the last look, half-widths are zero, and missing squares do not matter

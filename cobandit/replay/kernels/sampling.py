@@ -61,7 +61,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
 def sample(chosen, goal, draws, terms, seen, spent):
     """Pull arms up to ``goal`` times, one after another, until the budget ends.
 
-    Returns the spend, and whether all pulls were made.
+    The returned values are the spend, and whether all pulls were made.
     """
     rows, offsets, starts, order = draws
     limit = terms.limit

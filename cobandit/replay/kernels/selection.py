@@ -64,7 +64,7 @@ def _play_again(values, winners, arm, value):
 def _select(p, terms, draws, seen, returned):
     """Run one replication, and fill the pulls and the record.
 
-    Returns the spend, and False, since this is no race.
+    The returned values are the spend, and False, since only races settle arms.
     """
     rows, offsets, starts, _ = draws
     limit = terms.limit

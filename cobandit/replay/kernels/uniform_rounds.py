@@ -15,7 +15,7 @@ from cobandit.replay.kernels.sampling import CERTAIN, sample, sample_affordable
 def _rounds(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the spend, and False, since this is no race.
+    The returned values are the spend, and False, since only races settle arms.
     """
     limit = terms.limit
     declared = terms.costs
