@@ -49,6 +49,8 @@ def pulls_within(budget: float, cost: float) -> float:
     pulls = float(budget) / float(cost)
     if pulls > MOST_PULLS:
         raise CobanditError(
-            f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls"
+            f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls",
+            argument="budget",
+            code="too-large",
         )
     return pulls

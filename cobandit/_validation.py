@@ -26,7 +26,9 @@ def table(given: object) -> None:
         raise CobanditError(
             f"table: an EvaluationTable is needed, got {what}; load one with"
             " cobandit.load or cobandit.read, or make it of a data frame with"
-            " EvaluationTable.from_frame"
+            " EvaluationTable.from_frame",
+            argument="table",
+            code="not-a-table",
         )
 
 
@@ -43,17 +45,25 @@ def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64
             raise TypeError(f"it holds {raw.dtype}")
         array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise CobanditError(f"{name}: expected numbers in an array ({error})") from None
+        raise CobanditError(
+            f"{name}: expected numbers in an array ({error})",
+            argument=name,
+            code="not-numbers",
+        ) from None
 
     if ndim is not None and array.ndim != ndim:
         raise CobanditError(
-            f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}"
+            f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}",
+            argument=name,
+            code="wrong-shape",
         )
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         place = f"{name}{list(where)}" if where else name
         raise CobanditError(
-            f"{place} is {array[where]}: every entry must be a finite number"
+            f"{place} is {array[where]}: every entry must be a finite number",
+            argument=name,
+            code="not-finite",
         )
 
     return array
@@ -64,7 +74,9 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
         raise CobanditError(
-            f"{name}: at least two arms and one objective are needed, got {array.shape}"
+            f"{name}: at least two arms and one objective are needed, got {array.shape}",
+            argument=name,
+            code="wrong-shape",
         )
     return array
 
@@ -75,16 +87,24 @@ def costs(
     """Return mean costs as a finite and positive array (K,), or raise."""
     array = numbers(value, name, 1)
     if n_arms is None and len(array) < 2:
-        raise CobanditError(f"{name}: at least two arms are needed, got {len(array)}")
+        raise CobanditError(
+            f"{name}: at least two arms are needed, got {len(array)}",
+            argument=name,
+            code="wrong-length",
+        )
     if n_arms is not None and len(array) != n_arms:
         raise CobanditError(
             f"{name}: one cost for each of the {n_arms} arms is needed, got"
-            f" {len(array)}"
+            f" {len(array)}",
+            argument=name,
+            code="wrong-length",
         )
     if (array <= 0).any():
         arm = int(np.argmax(array <= 0))
         raise CobanditError(
-            f"{name}[{arm}] is {array[arm]}: every cost must be positive"
+            f"{name}[{arm}] is {array[arm]}: every cost must be positive",
+            argument=name,
+            code="cost-not-positive",
         )
 
     return array
@@ -95,7 +115,11 @@ def positive(value: float, name: str, upper: float = np.inf) -> float:
     number = scalar(value, name)
     if not 0 < number <= upper:
         limit = "" if upper == np.inf else f" and at most {upper}"
-        raise CobanditError(f"{name} is {number}: it must be positive{limit}")
+        raise CobanditError(
+            f"{name} is {number}: it must be positive{limit}",
+            argument=name,
+            code="out-of-range",
+        )
     return number
 
 
@@ -103,7 +127,11 @@ def non_negative(value: float, name: str) -> float:
     """Return a finite number >= 0, or raise."""
     number = scalar(value, name)
     if number < 0:
-        raise CobanditError(f"{name} is {number}: it must not be negative")
+        raise CobanditError(
+            f"{name} is {number}: it must not be negative",
+            argument=name,
+            code="out-of-range",
+        )
     return number
 
 
@@ -113,18 +141,32 @@ def scalar(value: float, name: str) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         # OverflowError: an integer of more than 308 digits
-        raise CobanditError(f"{name} is {value!r}: a number is needed") from None
+        raise CobanditError(
+            f"{name} is {value!r}: a number is needed",
+            argument=name,
+            code="not-a-number",
+        ) from None
     if not math.isfinite(number):
-        raise CobanditError(f"{name} is {number}: it must be finite")
+        raise CobanditError(
+            f"{name} is {number}: it must be finite", argument=name, code="not-finite"
+        )
     return number
 
 
 def count(value: int, name: str, least: int) -> int:
     """Return a whole number that is at least ``least``, or raise."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise CobanditError(f"{name} is {value!r}: a whole number is needed")
+        raise CobanditError(
+            f"{name} is {value!r}: a whole number is needed",
+            argument=name,
+            code="not-a-whole-number",
+        )
     if value < least:
-        raise CobanditError(f"{name} is {value}: it must be at least {least}")
+        raise CobanditError(
+            f"{name} is {value}: it must be at least {least}",
+            argument=name,
+            code="out-of-range",
+        )
     return int(value)
 
 
@@ -132,7 +174,11 @@ def seed(value: int) -> int:
     """Return a seed, a whole number from 0 to 2^64 - 1, or raise."""
     value = count(value, "seed", 0)
     if value >= 2**64:
-        raise CobanditError(f"seed is {value}: it must be below 2^64")
+        raise CobanditError(
+            f"seed is {value}: it must be below 2^64",
+            argument="seed",
+            code="out-of-range",
+        )
     return value
 
 
@@ -143,6 +189,8 @@ def choice(value: str, name: str, known: Iterable[str]) -> str:
         near = find_nearest(value, known)
         hint = f" Did you mean {near!r}?" if near else ""
         raise CobanditError(
-            f"unknown {name} {value!r}.{hint} Known: {', '.join(known)}"
+            f"unknown {name} {value!r}.{hint} Known: {', '.join(known)}",
+            argument=name,
+            code="unknown-choice",
         )
     return value

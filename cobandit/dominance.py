@@ -70,7 +70,9 @@ def pareto_mask(
     if tolerance.shape not in ((), means.shape[1:]) or (tolerance < 0).any():
         raise CobanditError(
             "tolerance: one number >= 0 is needed, or one per objective, got"
-            f" {tolerance}"
+            f" {tolerance}",
+            argument="tolerance",
+            code="out-of-range",
         )
 
     dominance = _validation.choice(dominance, "dominance", ("strict", "standard"))

@@ -1,11 +1,11 @@
 """All errors and warnings, and the faults that an error lists.
 
 * ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong
-  shape
+  shape; ``faults`` has its name and a code
 
   * ``BudgetError``: the budget is too small; ``smallest`` is the smallest that works
-  * ``TableError``: a table, card, plan, log, run or option has faults, which are listed
-    in ``faults``
+  * ``TableError``: a table, card, plan, log, run or option has faults, all of which are
+    listed in ``faults``
   * ``DatasetUnavailable``: a table of the catalogue could not be fetched
 
 * ``GuaranteeWarning`` (a ``UserWarning``): the run continues without the paper's
@@ -38,11 +38,36 @@ class CobanditError(ValueError):
     names the argument, its value and the allowed values. Docstrings do not repeat this,
     and list only other errors.
 
+    Parameters
+    ----------
+    *args : object
+        The message, then whatever a subclass adds.
+    argument : str
+        Argument, option or file at fault; blank if there is none.
+    code : str
+        Short name of the kind of error.  It does not change with the wording of
+        messages.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        The code and the place as data.  The problem of a single fault is the message.
+
     Examples
     --------
     >>> issubclass(BudgetError, CobanditError) and issubclass(CobanditError, ValueError)
     True
+    >>> error = CobanditError("rho is -1", argument="rho", code="out-of-range")
+    >>> [(fault.file, fault.code) for fault in error.faults]
+    [('rho', 'out-of-range')]
     """
+
+    faults: tuple[Fault, ...] = ()
+
+    def __init__(self, *args: object, argument: str = "", code: str = ""):
+        super().__init__(*args)
+        if code:
+            self.faults = (Fault(argument, str(self), "", code=code),)
 
 
 class BudgetError(CobanditError):
@@ -55,7 +80,7 @@ class BudgetError(CobanditError):
     """
 
     def __init__(self, message: str, smallest: float):
-        super().__init__(message, smallest)
+        super().__init__(message, smallest, argument="budget", code="small-budget")
         self.smallest = smallest
 
     def __str__(self) -> str:
@@ -94,11 +119,12 @@ class Fault:
     Parameters
     ----------
     file : str
-        File, option or name of the frame with the fault; blank if the caller adds it.
+        File, option, argument or name of the frame with the fault; blank if the caller
+        adds it.
     problem : str
         The problem, with the offending value.
     remedy : str
-        Advice to the user.
+        Advice to the user; blank if the problem includes it.
     row : int, optional
         First row with the fault; 1 is the first data row.
     column : str, optional
@@ -156,7 +182,9 @@ class Fault:
         if self.more:
             rows = "row" if self.more == 1 else "rows"
             problem += f" (and {self.more:,} more {rows})"
-        message = f"{problem} -> {ellipsize(self.remedy, LONGEST)}"
+        message = problem
+        if self.remedy:
+            message += f" -> {ellipsize(self.remedy, LONGEST)}"
         if self.data:
             message += f": {self.data}"
         return f"{place}: {message}" if place else message
@@ -172,8 +200,6 @@ class TableError(CobanditError):
     faults : tuple of Fault
         The same faults as data. A caller can add a file or a field to them.
     """
-
-    faults: tuple[Fault, ...] = ()
 
 
 #: Largest number of faults that one message lists.

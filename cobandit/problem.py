@@ -41,7 +41,9 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     if array.ndim == 0 or array.shape[-1] == 0 or (array < 0).any():
         raise CobanditError(
             "means: entries >= 0, objectives in the last dimension, got shape"
-            f" {array.shape}"
+            f" {array.shape}",
+            argument="means",
+            code="out-of-range",
         )
     product: NDArray[np.float64] = np.prod(array, axis=-1)
     return product
@@ -99,7 +101,9 @@ def check_gaps(
     gaps = _validation.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
         raise CobanditError(
-            "gaps: one for each arm is needed, and none may be negative"
+            "gaps: one for each arm is needed, and none may be negative",
+            argument="gaps",
+            code="bad-gaps",
         )
     return gaps, _validation.costs(costs, n_arms=len(gaps))
 
@@ -159,14 +163,18 @@ class Problem:
         if (self.means < 0).any() or (self.means > 1).any():
             arm, d = np.argwhere((self.means < 0) | (self.means > 1))[0]
             raise CobanditError(
-                f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]"
+                f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]",
+                argument="means",
+                code="out-of-range",
             )
         self.costs = _validation.costs(costs, n_arms=len(self.means))
         self.names = tuple(map(str, range(self.n_arms) if names is None else names))
         if len(self.names) != self.n_arms or len(set(self.names)) != self.n_arms:
             raise CobanditError(
                 f"names: {self.n_arms} different names are needed, got"
-                f" {list(self.names)}"
+                f" {list(self.names)}",
+                argument="names",
+                code="bad-names",
             )
 
     @property

@@ -11,5 +11,6 @@ def refuse_moved(context: typer.Context) -> None:
     """Raise an error that names the command's new place."""
     raise CobanditError(
         f"cobandit {context.info_name} is now cobandit-book {context.info_name} -> "
-        "install it in a checkout of the book: pip install ./companion"
+        "install it in a checkout of the book: pip install ./companion",
+        code="moved-command",
     )

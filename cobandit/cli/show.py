@@ -71,7 +71,9 @@ def show(
     if not _write_page(progress, html):
         raise CobanditError(
             f"{folder}: there are too few evaluations for a page. Continue the run, and"
-            " try again."
+            " try again.",
+            argument=str(folder),
+            code="few-evaluations",
         )
     terminal.print(f"the page is at {html}", soft_wrap=True)
 

@@ -93,7 +93,8 @@ def write_front_page(
     except ImportError as error:
         raise CobanditError(
             f"a page needs Altair and vl-convert, and {error.name} is not installed. "
-            "Install them with: pip install 'cobandit[html]'"
+            "Install them with: pip install 'cobandit[html]'",
+            code="missing-package",
         ) from error
 
     from cobandit.advice.answer import answer

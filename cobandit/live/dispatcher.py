@@ -338,8 +338,7 @@ def _promise_results(error: CobanditError) -> CobanditError:
     """Add to an error that results are kept, and keep its faults."""
     promise = "Results are kept: correct this, and run the plan again"
     message = f"{str(error).rstrip('. ')}. {promise}"
-    if not isinstance(error, TableError):
-        return CobanditError(message)
-    complete = TableError(message)
+    kind = TableError if isinstance(error, TableError) else CobanditError
+    complete = kind(message)
     complete.faults = error.faults
     return complete

@@ -252,7 +252,11 @@ class AskTell:
         in_flight = "nothing is: call ask() first"
         if arms:
             in_flight = f"evaluations of arms {arms} are"
-        raise CobanditError(f"told about {which}, which is not in flight; {in_flight}")
+        raise CobanditError(
+            f"told about {which}, which is not in flight; {in_flight}",
+            argument="arm",
+            code="not-in-flight",
+        )
 
     def leave_out(self, pull: int) -> None:
         """Leave out the instance of an evaluation, for policies that evaluate once.
@@ -264,7 +268,9 @@ class AskTell:
         """
         raise CobanditError(
             f"{type(self).__name__} does not share instances between arms, so none can"
-            " be left out. Tell a reward, or None to try the evaluation again."
+            " be left out. Tell a reward, or None to try the evaluation again.",
+            argument="pull",
+            code="no-shared-instances",
         )
 
     @property
@@ -306,7 +312,9 @@ class AskTell:
         if len(values) != self.n_objectives or not is_in_range:
             raise CobanditError(
                 f"reward is {values.tolist()}: {self.n_objectives} numbers in [0, 1]"
-                " are needed"
+                " are needed",
+                argument="reward",
+                code="out-of-range",
             )
         return values
 
@@ -336,7 +344,9 @@ class AskTell:
     def _declared_cost(self, arm: int) -> float:
         """Return the cost of a result without a reported cost, or raise."""
         raise CobanditError(
-            "cost is missing: an online policy needs the cost of each evaluation"
+            "cost is missing: an online policy needs the cost of each evaluation",
+            argument="cost",
+            code="missing-cost",
         )
 
     def _guarantee_violation(self, arm: int, cost: float) -> str:

@@ -66,7 +66,9 @@ class AccuracyCostUCB(OnlinePolicy):
         if self.objective >= self.n_objectives:
             raise CobanditError(
                 f"objective is {objective}, but there are {self.n_objectives} (counted"
-                " from 0)"
+                " from 0)",
+                argument="objective",
+                code="out-of-range",
             )
 
     def index(self) -> NDArray[np.float64]:  # noqa: D102 (the formula stands above)

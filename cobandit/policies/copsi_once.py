@@ -167,7 +167,9 @@ class CoPSIOnce(Once):
         if self.confidence == 1.0:
             raise CobanditError(
                 "confidence is 1, which only evaluating everything has. Give less than"
-                " 1."
+                " 1.",
+                argument="confidence",
+                code="out-of-range",
             )
 
         super().__init__(
@@ -195,7 +197,9 @@ class CoPSIOnce(Once):
             raise CobanditError(
                 "no instance can be left out of a run with a confidence, whose answers"
                 f" are about all {self.n_instances}. Tell a score, or leave the"
-                " instance out of a new run."
+                " instance out of a new run.",
+                argument="pull",
+                code="needs-all-instances",
             )
         super().leave_out(pull)
 

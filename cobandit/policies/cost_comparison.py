@@ -50,7 +50,9 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
     if isinstance(written, bool) or not 0 <= value < np.inf:
         raise CobanditError(
             f"the tolerance of the cost is {written!r} -> write a share such as '10%',"
-            " or an amount in the unit of the cost, 0 or more"
+            " or an amount in the unit of the cost, 0 or more",
+            argument="cost_tolerance",
+            code="bad-tolerance",
         )
     return CostTolerance(value / 100, 0.0) if is_share else CostTolerance(0.0, value)
 

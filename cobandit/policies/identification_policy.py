@@ -87,7 +87,9 @@ class IdentificationPolicy(AskTell):
             self.min_cost = _validation.positive(min_cost, "min_cost")
         if self.min_cost > _budget.add_slack(smallest):
             raise CobanditError(
-                f"min_cost is {min_cost}, more than the smallest cost {smallest:g}"
+                f"min_cost is {min_cost}, more than the smallest cost {smallest:g}",
+                argument="min_cost",
+                code="above-smallest-cost",
             )
 
         self.cost_ratio = min(1.0, self.min_cost / float(self.costs.max()))
@@ -96,7 +98,9 @@ class IdentificationPolicy(AskTell):
         self._largest = _validation.costs(largest, "largest_costs", self.n_arms)
         if (self._largest < self.costs * (1 - _budget.SLACK)).any():
             raise CobanditError(
-                f"largest_costs: below the known costs {self.costs.tolist()}"
+                f"largest_costs: below the known costs {self.costs.tolist()}",
+                argument="largest_costs",
+                code="below-known-costs",
             )
 
         self.largest_costs = None if largest_costs is None else self._largest

@@ -99,7 +99,9 @@ class OnlinePolicy(AskTell):
         low, high = pair if pair.shape == (2,) else (0.0, 0.0)
         if not 0 < low <= high:
             raise CobanditError(
-                f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high"
+                f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high",
+                argument="cost_range",
+                code="out-of-range",
             )
         self.cost_range = (float(low), float(high))
         self.cost_ratio = float(low / high)
@@ -109,7 +111,9 @@ class OnlinePolicy(AskTell):
         self.n_init = _validation.count(n_init, "n_init", 1)
         if self.n_init * self.n_arms > _budget.MOST_PULLS:
             raise CobanditError(
-                f"n_init is {n_init}: that is more than 2^62 pulls of initialisation"
+                f"n_init is {n_init}: that is more than 2^62 pulls of initialisation",
+                argument="n_init",
+                code="too-large",
             )
         self.selection = _validation.choice(selection, "selection", ("feasible", "all"))
         self.log_term = self.alpha * log(
@@ -127,7 +131,9 @@ class OnlinePolicy(AskTell):
             is_too_low = low > _budget.add_slack(self._declared.min())
             if is_too_high or is_too_low:
                 raise CobanditError(
-                    f"expected_costs: means outside of cost_range {self.cost_range}"
+                    f"expected_costs: means outside of cost_range {self.cost_range}",
+                    argument="expected_costs",
+                    code="out-of-range",
                 )
         smallest = float(self.expected_costs.sum())
         if smallest > _budget.add_slack(self.budget):

@@ -224,7 +224,9 @@ class ParetoRace(Once):
         if self.error == 1.0:
             raise CobanditError(
                 "error is 1: a race that may always be wrong has nothing to do ->"
-                " write a smaller one, such as 0.05"
+                " write a smaller one, such as 0.05",
+                argument="error",
+                code="out-of-range",
             )
 
         n_instances = _validation.count(n_instances, "n_instances", 1)
@@ -273,7 +275,9 @@ class ParetoRace(Once):
         if not has_shape or ((values < 0) | (values > 1)).any():
             raise CobanditError(
                 f"tolerance is {values.tolist()} -> write a number from 0 to 1, or one"
-                f" for each of the {self.n_objectives} objectives"
+                f" for each of the {self.n_objectives} objectives",
+                argument="tolerance",
+                code="out-of-range",
             )
         return np.array(np.broadcast_to(values, self.n_objectives))
 
@@ -291,7 +295,9 @@ class ParetoRace(Once):
             raise CobanditError(
                 "no instance can be left out of a certified race, since its result is"
                 f" certain for all {self.n_instances} -> record a score, or start a"
-                " new race without the instance"
+                " new race without the instance",
+                argument="pull",
+                code="needs-all-instances",
             )
         self._forecast = None
         super().leave_out(pull)
@@ -365,12 +371,16 @@ class ParetoRace(Once):
         if self.begun.any():
             raise CobanditError(
                 "the race has begun -> make a new one, and record earlier evaluations"
-                " before its first"
+                " before its first",
+                argument="rewards",
+                code="race-has-begun",
             )
         if values.shape != self._rewards.shape or ((values < 0) | (values > 1)).any():
             raise CobanditError(
                 f"rewards must be {self._rewards.shape} numbers in [0, 1], NaN where"
-                " there is none"
+                " there is none",
+                argument="rewards",
+                code="bad-rewards",
             )
 
         evaluated = np.all(np.isfinite(values), axis=2)
@@ -380,7 +390,9 @@ class ParetoRace(Once):
         has_shape = paid.shape == evaluated.shape
         if not has_shape or not ((paid > 0) & (paid < inf))[evaluated].all():
             raise CobanditError(
-                f"costs must be {evaluated.shape} positive numbers, one per evaluation"
+                f"costs must be {evaluated.shape} positive numbers, one per evaluation",
+                argument="costs",
+                code="bad-costs",
             )
 
         self._paid = np.where(evaluated, paid, 0.0)

@@ -31,7 +31,9 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
     if len(labels) != n_instances:
         raise CobanditError(
             f"cluster has {len(labels)} labels for {n_instances} instances -> give one"
-            " label per instance"
+            " label per instance",
+            argument="cluster",
+            code="wrong-length",
         )
 
     starts = [
@@ -43,7 +45,9 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
     if apart := [label for label, count in counts.items() if count > 1]:
         raise CobanditError(
             f"cluster: other instances stand between those of {apart[0]!r} -> order"
-            " the instances by cluster"
+            " the instances by cluster",
+            argument="cluster",
+            code="scattered-cluster",
         )
 
     return np.array([*starts, n_instances])

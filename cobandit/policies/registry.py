@@ -171,13 +171,19 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
         _validation.choice(option, f"option of {policy.__name__}", sorted(allowed))
         if isinstance(value, (np.ndarray, list)):
             raise CobanditError(
-                f"option {option} of {policy.__name__} must be a single value"
+                f"option {option} of {policy.__name__} must be a single value",
+                argument=option,
+                code="not-a-single-value",
             )
 
     if "eta" in options:
         options["eta"] = _validation.non_negative(options["eta"], "eta")
         if "n_init" in options:
-            raise CobanditError("eta stands for n_init: give one of them")
+            raise CobanditError(
+                "eta stands for n_init: give one of them",
+                argument="eta",
+                code="eta-and-n-init",
+            )
 
     return Spec(policy, options)
 
@@ -187,12 +193,16 @@ def check_class(policy: type[Any]) -> None:
     if not issubclass(policy, (OnlinePolicy, IdentificationPolicy)):
         raise CobanditError(
             f"{policy.__name__} is not a method: extend OnlinePolicy or"
-            " IdentificationPolicy"
+            " IdentificationPolicy",
+            argument="policy",
+            code="not-a-method",
         )
     namesake = list_methods().get(policy.__name__, policy)
     if namesake is not policy and is_builtin(namesake):
         raise CobanditError(
-            f"a method {policy.__name__} exists already: give the class another name"
+            f"a method {policy.__name__} exists already: give the class another name",
+            argument="policy",
+            code="name-taken",
         )
 
 
@@ -206,13 +216,21 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
     if isinstance(methods, (str, Spec, type)):
         methods = [methods]
     if not isinstance(methods, Iterable):
-        raise CobanditError(f"methods: names or specs are needed, got {methods!r}")
+        raise CobanditError(
+            f"methods: names or specs are needed, got {methods!r}",
+            argument="methods",
+            code="not-a-method",
+        )
 
     chosen = [
         method if isinstance(method, Spec) else spec(method) for method in methods
     ]
     if not chosen:
-        raise CobanditError(f"no method is given; known: {', '.join(of_kind)}")
+        raise CobanditError(
+            f"no method is given; known: {', '.join(of_kind)}",
+            argument="methods",
+            code="no-method",
+        )
 
     for place, method in enumerate(chosen):
         if method.kind == kind:
@@ -232,14 +250,24 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
             hint = "it evaluates once: give feedback 'once'; "
         raise CobanditError(
             f"{method.name} is not a method for {kind} replays; {hint}known:"
-            f" {', '.join(of_kind)}"
+            f" {', '.join(of_kind)}",
+            argument="methods",
+            code="wrong-kind",
         )
 
     labels = [(method.name, method.options) for method in chosen]
     if len(set(labels)) < len(labels):
-        raise CobanditError("the same method with the same options is named twice")
+        raise CobanditError(
+            "the same method with the same options is named twice",
+            argument="methods",
+            code="repeated-method",
+        )
     n_classes = len({method.policy for method in chosen})
     if n_classes > len({method.name for method in chosen}):
-        raise CobanditError("two classes have the same name: rename one of them")
+        raise CobanditError(
+            "two classes have the same name: rename one of them",
+            argument="methods",
+            code="equal-names",
+        )
 
     return chosen

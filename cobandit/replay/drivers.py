@@ -366,7 +366,9 @@ def replay_identification(
     has_no_budget = rho is None and share is None and stop_by_themselves
     if (rho is None) == (share is None) and not has_no_budget:
         raise CobanditError(
-            "budgets are given by rho or by share: exactly one of the two is needed"
+            "budgets are given by rho or by share: exactly one of the two is needed",
+            argument="rho",
+            code="rho-or-share",
         )
 
     # budgets as rho; without a budget, a placeholder is replaced by infinity below

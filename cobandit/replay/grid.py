@@ -89,7 +89,9 @@ def pack_shared(table: EvaluationTable) -> Source:
         raise CobanditError(
             f"{table.name}: {n_instances} instances of the evaluation split have been"
             " evaluated with every configuration; evaluating once compares on shared"
-            " instances -> leave out configurations"
+            " instances -> leave out configurations",
+            argument="table",
+            code="few-shared-instances",
         )
 
     # sort instances by cluster, since a cluster must be contiguous
@@ -124,7 +126,11 @@ def cut_grid(
     values = rho if isinstance(rho, Iterable) else [rho]
     rhos = [_validation.positive(value, "rho") for value in values]
     if not rhos or len(set(rhos)) < len(rhos):
-        raise CobanditError(f"rho: different positive numbers are needed, got {rhos}")
+        raise CobanditError(
+            f"rho: different positive numbers are needed, got {rhos}",
+            argument="rho",
+            code="out-of-range",
+        )
 
     replications = _validation.count(replications, "replications", 1)
     seed = _validation.seed(seed)
@@ -212,7 +218,9 @@ def run_grid(
     tasks = [(cell, *fixed) for cell in cells]
     parts = run(part, tasks, shared=(source,), **parallel)
     if not parts:
-        raise CobanditError("interrupted before the first part was finished")
+        raise CobanditError(
+            "interrupted before the first part was finished", code="interrupted"
+        )
 
     # join columns, because making a small frame per part takes longer than most runs
     columns = {

@@ -42,7 +42,9 @@ def spread(
     if (scheduler is None) == (backend == "dask"):
         raise CobanditError(
             "backend='dask' needs the address of a scheduler, such as"
-            " tcp://127.0.0.1:8786, and other back ends take none"
+            " tcp://127.0.0.1:8786, and other back ends take none",
+            argument="scheduler",
+            code="dask-or-scheduler",
         )
     if scheduler is None:
         with joblib.parallel_config(backend=backend, n_jobs=workers):
@@ -57,10 +59,16 @@ def spread(
         client = Client(scheduler, timeout=10, set_as_default=False)
     except ImportError:
         raise CobanditError(
-            "backend='dask' needs Dask: pip install 'dask[distributed]'"
+            "backend='dask' needs Dask: pip install 'dask[distributed]'",
+            argument="backend",
+            code="missing-package",
         ) from None
     except (OSError, ValueError) as error:
-        raise CobanditError(f"no Dask scheduler at {scheduler!r}: {error}") from None
+        raise CobanditError(
+            f"no Dask scheduler at {scheduler!r}: {error}",
+            argument="scheduler",
+            code="no-scheduler",
+        ) from None
     # shared arguments are sent to every worker once, and tasks refer to them
     with client, joblib.parallel_config(backend="dask", client=client, scatter=shared):
         yield

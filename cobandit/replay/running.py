@@ -87,7 +87,9 @@ def play(
     if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
         raise CobanditError(
             f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives,"
-            f" the table {table.n_arms} and {table.n_objectives}"
+            f" the table {table.n_arms} and {table.n_objectives}",
+            argument="policy",
+            code="wrong-shape",
         )
 
     costs, rewards, offsets = table.feedback
@@ -95,12 +97,16 @@ def play(
     if n_instances is not None and (np.diff(offsets) != n_instances).any():
         raise CobanditError(
             f"the policy evaluates {n_instances} instances once, and the table has"
-            " another number of them. Make the policy with the table's instances."
+            " another number of them. Make the policy with the table's instances.",
+            argument="policy",
+            code="wrong-length",
         )
     if getattr(policy, "cluster", None) is not None:
         raise CobanditError(
             "play draws instances one by one -> leave out cluster, or use"
-            " replay_identification"
+            " replay_identification",
+            argument="policy",
+            code="cluster-not-played",
         )
 
     # the second column, costs over the largest cost, is not read here
@@ -295,7 +301,9 @@ def run_kernel(
     """
     if hasattr(policy, "n_instances") and not feedback.once:
         raise CobanditError(
-            f"{type(policy).__name__} evaluates instances once: give it feedback 'once'"
+            f"{type(policy).__name__} evaluates instances once: give it feedback 'once'",
+            argument="feedback",
+            code="evaluates-once",
         )
 
     record = kernels.record(len(replications)) if record is None else record

@@ -143,7 +143,9 @@ def paired_contrasts(
         raise CobanditError(
             f"runs: a cell has several runs of one {over} in one replication. Compare"
             " one set of options at a time, or add the columns that distinguish them"
-            " to by"
+            " to by",
+            argument="runs",
+            code="repeated-runs",
         )
 
     values = feasible[column].to_numpy(dtype=float)

@@ -117,7 +117,9 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     if returned.shape[-1:] != truth.shape:
         raise CobanditError(
             f"returned has shape {returned.shape} and truth {truth.shape}: their last"
-            " axis is not the same number of arms"
+            " axis is not the same number of arms",
+            argument="returned",
+            code="wrong-shape",
         )
     n_both = (returned & truth).sum(axis=-1)
     scores: NDArray[np.float64] = 2 * n_both / (returned.sum(axis=-1) + truth.sum())

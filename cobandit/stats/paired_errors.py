@@ -147,7 +147,11 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     second = _validation.count(second, "errors", 0)
     more_errors = max(first, second)
     if more_errors > replays:
-        raise CobanditError(f"{more_errors} errors do not fit into {replays} replays")
+        raise CobanditError(
+            f"{more_errors} errors do not fit into {replays} replays",
+            argument="errors",
+            code="too-large",
+        )
 
     both = np.arange(max(0, first + second - replays), min(first, second) + 1)
     frame = pd.DataFrame(
@@ -246,7 +250,11 @@ def paired_difference(
     only_second = _validation.count(only_second, "errors", 0)
     n_differ = only_first + only_second
     if n_differ > n:
-        raise CobanditError(f"{n_differ} disagreements do not fit into {n} replays")
+        raise CobanditError(
+            f"{n_differ} disagreements do not fit into {n} replays",
+            argument="errors",
+            code="too-large",
+        )
 
     difference = (only_first - only_second) / n
     z = float(scipy.stats.norm.isf((1 - level) / 2))
@@ -335,7 +343,9 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     differ = first + second - 2 * both
     if both > min(first, second) or first + second - both > 1 + TINY:
         raise CobanditError(
-            f"errors of {first} and {second} cannot coincide with probability {both}"
+            f"errors of {first} and {second} cannot coincide with probability {both}",
+            argument="both",
+            code="out-of-range",
         )
     if differ <= 0:
         return 0.0

@@ -75,7 +75,11 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     """
     values = _validation.numbers(values, "values", 1)
     if not len(values):
-        raise CobanditError("values are empty: an interval needs at least one value")
+        raise CobanditError(
+            "values are empty: an interval needs at least one value",
+            argument="values",
+            code="wrong-length",
+        )
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
     tail = 50.0 * (1.0 - CONFIDENCE)

@@ -256,5 +256,7 @@ def _fetch(card: Card) -> Path:
             f" origin: {card.origin.url}: {type(error).__name__}: {error}\nWhat to do:"
             f" connect to the network, with {OFFLINE} unset, and try again; or download"
             f" that address by hand to {cached}; or set {MIRROR} to a directory that"
-            f" holds {card.name}/{card.records}."
+            f" holds {card.name}/{card.records}.",
+            argument=card.name,
+            code="not-fetched",
         ) from None

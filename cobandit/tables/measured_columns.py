@@ -19,7 +19,7 @@ class ColumnRule(NamedTuple):
     #: Remedy for the user.
     remedy: str
     #: Code of the fault.
-    code: str = ""
+    code: str
 
 
 _AGAIN = "give the measured value, or evaluate it again"

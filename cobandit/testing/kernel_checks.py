@@ -68,7 +68,9 @@ def check_kernel_on(
     """
     chosen = as_spec(method)
     if chosen.policy not in KERNELS:
-        raise CobanditError(f"{chosen.name} has no kernel to check")
+        raise CobanditError(
+            f"{chosen.name} has no kernel to check", argument="method", code="no-kernel"
+        )
 
     # the kernel without and with its pulls recorded, and the class
     policy = policy_on(chosen, table, budget)

@@ -108,7 +108,9 @@ def least_divergence(
     cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if (mu <= 0).any() or (mu >= 1).any() or cost < ratio:
         raise CobanditError(
-            "means inside of (0, 1) and a mean cost in [lambda, 1] are needed"
+            "means inside of (0, 1) and a mean cost in [lambda, 1] are needed",
+            argument="means",
+            code="out-of-range",
         )
     aim = log(_validation.positive(best_efficiency, "best_efficiency"))
 

@@ -347,7 +347,9 @@ def standard_regret_bound(
     is_too_low = _budget.add_slack(float(mean_costs.min())) < cost_ratio
     if is_too_high or is_too_low:
         raise CobanditError(
-            f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest"
+            f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest",
+            argument="mean_costs",
+            code="out-of-range",
         )
 
     efficiency = _validation.non_negative(best_efficiency, "best_efficiency")
@@ -363,7 +365,9 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError(
             "gaps: one for each of at least two arms is needed, and the smallest has to"
-            " be 0, the gap of the best arm"
+            " be 0, the gap of the best arm",
+            argument="gaps",
+            code="bad-gaps",
         )
     return gaps
 

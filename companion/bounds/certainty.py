@@ -73,7 +73,9 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
         or n_instances < 1
     ):
         raise CobanditError(
-            "counts and other must have one length, the same sum and no negative values"
+            "counts and other must have one length, the same sum and no negative values",
+            argument="counts",
+            code="bad-counts",
         )
     log_factorial = gammaln(np.arange(n_instances + 1) + 1.0)
 
@@ -184,7 +186,9 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
         or not 0 <= delta < 0.5
     ):
         raise CobanditError(
-            "give at least one reward, rewards in [0, 1], and delta in [0, 1/2)"
+            "give at least one reward, rewards in [0, 1], and delta in [0, 1/2)",
+            argument="rewards",
+            code="out-of-range",
         )
 
     n_instances = rewards.shape[1]

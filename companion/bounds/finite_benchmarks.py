@@ -27,7 +27,11 @@ from cobandit.errors import CobanditError
 def _depth(n: int, n_instances: int) -> tuple[int, int]:
     n_instances = _validation.count(n_instances, "n_instances", 1)
     if _validation.count(n, "n", 1) > n_instances:
-        raise CobanditError(f"n is {n}, but there are only {n_instances} instances")
+        raise CobanditError(
+            f"n is {n}, but there are only {n_instances} instances",
+            argument="n",
+            code="out-of-range",
+        )
     return n, n_instances
 
 
@@ -168,7 +172,9 @@ def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
     ordered = np.sort(_validation.numbers(gaps, "gaps", 1))[::-1]
     if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
         raise CobanditError(
-            "give at least two gaps, none negative, and one depth per removal"
+            "give at least two gaps, none negative, and one depth per removal",
+            argument="gaps",
+            code="bad-gaps",
         )
     return ordered[:-1]
 
@@ -289,7 +295,9 @@ def paired_error_bound(
     if variances.shape[:2] != (len(needed) + 1,) * 2:
         raise CobanditError(
             f"variances: shape (K, K, D) for {len(needed) + 1} arms, got"
-            f" {variances.shape}"
+            f" {variances.shape}",
+            argument="variances",
+            code="wrong-shape",
         )
 
     pairs = variances[np.triu_indices(len(variances), 1)].ravel().tolist()

@@ -84,7 +84,9 @@ def radius_pull_bound(
     )
     if _validation.positive(radius, "radius") < 1e-150:
         raise CobanditError(
-            f"radius is {radius:g}: the bound exceeds all floating-point numbers"
+            f"radius is {radius:g}: the bound exceeds all floating-point numbers",
+            argument="radius",
+            code="too-small",
         )
     return 1 + _budget.floor(alpha * log(pulls) / radius**2) + pulls * failure
 
@@ -206,7 +208,9 @@ def instance_pull_bound(
     best_efficiency = _validation.positive(best_efficiency, "best_efficiency")
     if gap > _budget.add_slack(best_efficiency):
         raise CobanditError(
-            f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}"
+            f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}",
+            argument="gap",
+            code="out-of-range",
         )
 
     radius = mean_cost * gap / (2 * (n_objectives + best_efficiency))
@@ -255,7 +259,9 @@ def threshold_radius(
     mean_cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if not len(means) or means.min() < 0 or means.max() > 1:
         raise CobanditError(
-            f"means is {means.tolist()}: give at least one mean reward, all in [0, 1]"
+            f"means is {means.tolist()}: give at least one mean reward, all in [0, 1]",
+            argument="means",
+            code="out-of-range",
         )
     cost_ratio = _validation.positive(cost_ratio, "cost_ratio", 1.0)
     best_efficiency = _validation.positive(
@@ -268,7 +274,9 @@ def threshold_radius(
 
     if reach(0.0) >= best_efficiency:
         raise CobanditError(
-            "the arm is as efficient as the best one, so that it has no threshold"
+            "the arm is as efficient as the best one, so that it has no threshold",
+            argument="best_efficiency",
+            code="no-threshold",
         )
     # at radius one, the numerator is 1 and the denominator lambda / 2
     low = 0.0

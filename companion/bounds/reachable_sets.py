@@ -106,7 +106,9 @@ def reachable_sets(
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
         raise CobanditError(
-            "means: a classification gap is zero, for which no error is small enough"
+            "means: a classification gap is zero, for which no error is small enough",
+            argument="means",
+            code="zero-gap",
         )
 
     by_size = [np.ones((1, n_arms), dtype=bool)]
@@ -119,7 +121,9 @@ def reachable_sets(
         by_size.append(np.unique(np.array(smaller), axis=0))
         if len(by_size[-1]) > MOST_SETS:
             raise CobanditError(
-                f"means: {len(by_size[-1]):,} sets can be reached; use fewer arms"
+                f"means: {len(by_size[-1]):,} sets can be reached; use fewer arms",
+                argument="means",
+                code="too-many-sets",
             )
 
     return by_size

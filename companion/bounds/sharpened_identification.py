@@ -207,7 +207,9 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
     allocation = _validation.positive(allocation, "allocation")
     if allocation < 1:
         raise CobanditError(
-            f"allocation is {allocation}: the exact constant is at least 1"
+            f"allocation is {allocation}: the exact constant is at least 1",
+            argument="allocation",
+            code="out-of-range",
         )
     rate = 18 / ((allocation - 1 / 2) * _validation.positive(complexity, "complexity"))
     return exp(-rate * _validation.positive(budget, "budget")) / 4

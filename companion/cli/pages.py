@@ -42,7 +42,9 @@ def page(
     if output is None and values:
         raise CobanditError(
             "--output is missing: name a notebook that ends in .ipynb, or leave out"
-            " --parameter to list the parameters"
+            " --parameter to list the parameters",
+            argument="--output",
+            code="missing-output",
         )
     if output is None:
         for key, entry in book.parameters(name).items():
@@ -54,7 +56,9 @@ def page(
         return
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(
-            f"--output {output}: name a file that ends in .ipynb in an existing folder"
+            f"--output {output}: name a file that ends in .ipynb in an existing folder",
+            argument="--output",
+            code="output-file",
         )
     book.execute(name, values, output)
     terminal.print(f"executed: {output}", soft_wrap=True)

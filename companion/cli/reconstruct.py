@@ -25,7 +25,9 @@ def reconstruct(
 
     if not output.is_dir():
         raise CobanditError(
-            f"--output {output}: this folder does not exist; create it first"
+            f"--output {output}: this folder does not exist; create it first",
+            argument="--output",
+            code="no-folder",
         )
     console().print(
         f"{reconstruction.write(name, output, number)} written", soft_wrap=True

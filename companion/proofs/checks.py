@@ -141,7 +141,9 @@ def check_statements(
     for statement in available if statements is None else statements:
         if statement not in available:
             raise CobanditError(
-                f"{statement!r} has no check. Statements: {'; '.join(available)}"
+                f"{statement!r} has no check. Statements: {'; '.join(available)}",
+                argument="statements",
+                code="unknown-choice",
             )
         test, page, tested, ours = available[statement]
         result = test(seed)

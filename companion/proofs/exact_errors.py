@@ -165,7 +165,9 @@ def _first_phase(
     if not 0 <= worse < better <= 1 or pulls < 1:
         raise CobanditError(
             f"means {better} and {worse}, budget {budget}: give two means in [0, 1],"
-            f" the first larger, and a budget of at least {round_:g}"
+            f" the first larger, and a budget of at least {round_:g}",
+            argument="means",
+            code="out-of-range",
         )
     return pulls, np.arange(pulls + 1)
 

@@ -53,7 +53,9 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     n_contested = len(costs) - n_always
     if n_contested < 2:
         raise CobanditError(
-            f"front_size is {front_size}: it must be less than the {len(costs)} arms"
+            f"front_size is {front_size}: it must be less than the {len(costs)} arms",
+            argument="front_size",
+            code="out-of-range",
         )
 
     step = 1 / (20 * n_always) if n_always else 0.0

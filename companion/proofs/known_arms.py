@@ -96,7 +96,9 @@ def arms_of_outcomes(
     ):
         raise CobanditError(
             f"costs run from {lowest:g} to {highest:g}: they must lie in"
-            f" [{cost_ratio:g}, 1]"
+            f" [{cost_ratio:g}, 1]",
+            argument="costs",
+            code="out-of-range",
         )
 
     return Arms(all_rows, np.cumsum([0, *map(len, arrays)]), cost_ratio)
@@ -114,7 +116,9 @@ def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
     ones = np.rint(scaled).astype(np.int64)
     if (np.abs(ones - scaled) > 1e-6).any() or ones.min() < 0 or ones.max() > grain:
         raise CobanditError(
-            f"means and shares must be multiples of 1/{grain} in [0, 1]"
+            f"means and shares must be multiples of 1/{grain} in [0, 1]",
+            argument="means",
+            code="not-multiples",
         )
     return ones
 

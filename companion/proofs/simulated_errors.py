@@ -258,7 +258,9 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     if len(fitted) < 2:
         raise CobanditError(
             f"measured: only {len(fitted)} budgets have 20 errors and an error rate"
-            " of at most one half; at least two are needed"
+            " of at most one half; at least two are needed",
+            argument="measured",
+            code="few-budgets",
         )
 
     error = fitted["error"].to_numpy()

@@ -70,14 +70,20 @@ def optimal_utility(
     steps = cost_values.astype(np.int64)
     gains = np.asarray(utilities, dtype=np.float64).reshape(len(cost_values), -1)
     if (steps < 1).any() or (steps != cost_values).any():
-        raise CobanditError("costs must be whole numbers of grid steps, at least 1")
+        raise CobanditError(
+            "costs must be whole numbers of grid steps, at least 1",
+            argument="costs",
+            code="not-grid-steps",
+        )
     if (
         chances.shape != steps.shape
         or (chances < 0).any()
         or not np.allclose(chances.sum(axis=1), 1)
     ):
         raise CobanditError(
-            "each row of probabilities must be a distribution over the arm's costs"
+            "each row of probabilities must be a distribution over the arm's costs",
+            argument="probabilities",
+            code="not-a-distribution",
         )
 
     value = np.zeros(budget + 1)

@@ -90,7 +90,9 @@ def write(name: str, directory: str | Path, number: int) -> Path:
     if not drawn.kept:
         raise CobanditError(
             f"{name}: table {number} misses a printed fact and is not written; choose"
-            " another number"
+            " another number",
+            argument="number",
+            code="misses-fact",
         )
 
     records = Path(directory) / described.records

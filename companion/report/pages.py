@@ -53,7 +53,9 @@ class PageError(CobanditError):
     """Error of a cell of a page, with its number, its message, and its source."""
 
     def __init__(self, page: str, cell: int, says: str, source: str):
-        super().__init__(f"page {page}, code cell {cell}: {says}")
+        super().__init__(
+            f"page {page}, code cell {cell}: {says}", argument=page, code="failed-cell"
+        )
         self.error = {"cell": cell, "says": says, "source": source}
 
 
@@ -88,7 +90,8 @@ def source(page: str) -> str:
 def _notebook(page: str) -> Any:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise CobanditError(
-            f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}"
+            f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}",
+            code="missing-package",
         )
     import jupytext
 

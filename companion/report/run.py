@@ -299,13 +299,19 @@ def rerun(
     if follow is not None:
         if options != ReportOptions():
             raise CobanditError(
-                "--from: the manifest determines all other options; leave them out"
+                "--from: the manifest determines all other options; leave them out",
+                argument="--from",
+                code="other-options",
             )
         followed, followed_table = _read_followed(Path(follow))
         options = followed.options
         table = table or followed_table
     if table is None:
-        raise CobanditError("table is missing: name a table, or a manifest by --from")
+        raise CobanditError(
+            "table is missing: name a table, or a manifest by --from",
+            argument="table",
+            code="missing-table",
+        )
     for name in options.pages or PAGES:
         _validation.choice(name, "page of the report", PAGES)
         book.parameters(name)  # raises if a tool is missing
@@ -314,7 +320,9 @@ def rerun(
     if followed and followed.table.version != identity.version:
         raise CobanditError(
             f"table {table} is not the table of the manifest: its checksum or its"
-            " card's differs"
+            " card's differs",
+            argument="table",
+            code="other-table",
         )
     software = _software()
     planned = _plan_pages(data, options, identity, software, output, followed)
@@ -446,7 +454,9 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
         raise CobanditError(
             f"output {output} exists but is not a report on this version of"
             f" {table.name} ({NAME}: {error.faults[0].problem}); name a new or empty"
-            " folder"
+            " folder",
+            argument="output",
+            code="other-report",
         ) from None
 
     executed = [page for page in earlier.pages if page.status in ("done", "kept")]

@@ -156,11 +156,15 @@ def run_page(
     output = Path(output)
     if output.suffix != ".ipynb" or not output.parent.is_dir() or output.is_dir():
         raise CobanditError(
-            f"output {output}: name a file that ends in .ipynb in an existing folder"
+            f"output {output}: name a file that ends in .ipynb in an existing folder",
+            argument="output",
+            code="output-file",
         )
     if "dataset" in given:
         raise CobanditError(
-            "dataset: the table already determines it; leave the parameter out"
+            "dataset: the table already determines it; leave the parameter out",
+            argument="dataset",
+            code="needless-dataset",
         )
 
     pages.refuse_unknown(page, ["dataset", *given])

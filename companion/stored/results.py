@@ -426,7 +426,9 @@ def read_ledger() -> pd.DataFrame:
     path = results_directory() / LEDGER
     if not path.is_file():
         raise CobanditError(
-            f"there is no {path} -> run: python -m companion.stored.results ledger"
+            f"there is no {path} -> run: python -m companion.stored.results ledger",
+            argument=str(path),
+            code="not-stored",
         )
     return pd.read_csv(path, dtype={"printed": str})
 

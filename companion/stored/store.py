@@ -169,15 +169,21 @@ def read_result(name: str) -> pd.DataFrame:
     entry = read_manifest().get(name)
     if entry is None or not path.is_file():
         raise CobanditError(
-            f"the result {name!r} is not stored in {results_directory()} {REMEDY}"
+            f"the result {name!r} is not stored in {results_directory()} {REMEDY}",
+            argument=name,
+            code="not-stored",
         )
     if file_sha256(path) != entry["sha256"]:
         raise CobanditError(
-            f"{path} differs from the file that the manifest describes {REMEDY}"
+            f"{path} differs from the file that the manifest describes {REMEDY}",
+            argument=name,
+            code="damaged-result",
         )
     if entry["data"] != RESULTS[name].checksums()["data"]:
         raise CobanditError(
-            f"{path} was computed from other data than those at hand {REMEDY}"
+            f"{path} was computed from other data than those at hand {REMEDY}",
+            argument=name,
+            code="other-data",
         )
 
     return pd.read_parquet(path)
@@ -252,7 +258,9 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
         examples = "; ".join(differences[:3])
         raise CobanditError(
             f"the part {arguments} of the result {name!r} differs from the stored one"
-            f" when it is recomputed: {examples}"
+            f" when it is recomputed: {examples}",
+            argument=name,
+            code="other-numbers",
         )
     return part
 

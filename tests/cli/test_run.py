@@ -13,6 +13,7 @@ import pytest
 import yaml
 from rich.console import Console
 from support import commands
+from support.faults import bad_argument
 from support.runs import PLAN, Fake
 
 import cobandit as cb
@@ -112,10 +113,10 @@ def test_run_without_a_front_is_exported_shown_and_estimated(folder):
 
     def fail(configuration, instance, tried):
         if len(fake.calls) > 33:
-            raise CobanditError("stopped here")
+            raise CobanditError("stopped here", code="stopped")
 
     fake = Fake(fail=fail)
-    with pytest.raises(CobanditError, match="stopped here"):
+    with bad_argument("stopped"):
         live.run(folder / "plan.yml", "runs/toy", evaluator=fake)
     done = call("run", "plan.yml", "--export")
     assert (

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from support.commands import call
+from support.faults import bad_argument
 from support.runs import PLAN, Fake
 
 from cobandit import live
@@ -21,7 +22,7 @@ def stop_after(number):
 
     def fail(configuration, instance, tried):
         if len(fake.evaluated) > number:
-            raise CobanditError("stopped here")
+            raise CobanditError("stopped here", code="stopped")
 
     fake = Fake(fail=fail)
     evaluate = fake.evaluate
@@ -72,7 +73,7 @@ def test_page_of_finished_run_shows_states(tmp_path):
 
 @pytest.mark.slow
 def test_page_of_running_run_reloads(tmp_path, monkeypatch):
-    with pytest.raises(CobanditError, match="stopped here"):
+    with bad_argument("stopped"):
         live.run(
             PLAN | RACE | {"stop": {}}, tmp_path / "run", evaluator=stop_after(150)
         )
@@ -95,7 +96,7 @@ def test_page_of_running_run_reloads(tmp_path, monkeypatch):
 
 
 def test_pilot_has_no_page(tmp_path):
-    with pytest.raises(CobanditError, match="stopped here"):
+    with bad_argument("stopped"):
         live.run(PLAN | RACE, tmp_path / "run", evaluator=stop_after(5))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")
     assert (

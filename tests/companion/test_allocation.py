@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.faults import bad_argument, fault
 
 import cobandit as cb
 from cobandit.stats import metrics
@@ -57,7 +58,15 @@ def test_table_with_some_objectives_equals_table_built_without_the_others():
     pd.testing.assert_frame_equal(*runs)
 
 
-@pytest.mark.parametrize("names", [(), ("accuracy", "accuracy"), ("accurracy",)])
-def test_unknown_or_repeated_objectives_are_refused(table, names):
-    with pytest.raises(cb.CobanditError, match="objective"):
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [((), "no-objective"), (("accuracy", "accuracy"), "repeated-name")],
+)
+def test_none_and_repeated_objectives_are_refused(table, names, code):
+    with fault(code, "field 'objectives'"):
         table.select_objectives(*names)
+
+
+def test_unknown_objective_is_refused(table):
+    with bad_argument("unknown-choice", "objective", ["'accurracy'", "'accuracy'?"]):
+        table.select_objectives("accurracy")

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from support.asking import brute_force_constant, noise_free, run
+from support.faults import bad_argument
 from support.strategies import cost_vectors, mean_matrices
 
 import cobandit as cb
@@ -386,7 +387,7 @@ def test_bernoulli_tables_have_the_given_means():
         assert (
             problem.classification_gaps.min() >= 0.1 - 1e-9 and problem.costs.max() == 1
         )
-    with pytest.raises(CobanditError, match="multiples"):
+    with bad_argument("not-multiples", "means"):
         simulated_errors.bernoulli_table([[0.123], [0.5]], [1, 1])
 
 
@@ -399,7 +400,7 @@ def test_decay_rate_and_budget_are_recovered():
     measured["errors"] = measured["error"] * measured["runs"]
     fit = simulated_errors.decay_rate(measured)
     assert fit["rate"] == pytest.approx(0.01) and fit["low"] < 0.01 < fit["high"]
-    with pytest.raises(CobanditError, match="budgets"):
+    with bad_argument("few-budgets", "measured", ["0 budgets"]):
         simulated_errors.decay_rate(measured.assign(error=0.9))
     problem = simulated_errors.random_problems(1, seed=6)[0]
     needed = simulated_errors.budget_for_error(problem, 0.1, 2000)
@@ -510,7 +511,7 @@ def test_expected_stopping_matches_enumeration():
         seen["mean_cost"] * seen["crossing_pulls"]
     )
     assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
-    with pytest.raises(CobanditError, match="distribution"):
+    with bad_argument("not-a-distribution", "probabilities"):
         standard_regret.expected_stopping([1, 3], [0.7, 0.2], 4)
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from support.faults import bad_argument
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.errors import BudgetError, CobanditError
 from cobandit.problem import Problem
 from companion import bounds
 from companion.proofs import concentration, growth, pulls, standard_regret, worst_paths
@@ -55,21 +55,21 @@ def test_arms_of_table_are_its_evaluation_split():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code", "argument"),
     [
-        ({"means": [[0.3333], [0.5]]}, "multiples"),
-        ({"means": [[1.25], [0.5]]}, "multiples"),
-        ({"spread": 0.5, "costs": [0.9, 0.5]}, "must lie in"),
+        ({"means": [[0.3333], [0.5]]}, "not-multiples", "means"),
+        ({"means": [[1.25], [0.5]]}, "not-multiples", "means"),
+        ({"spread": 0.5, "costs": [0.9, 0.5]}, "out-of-range", "costs"),
     ],
 )
-def test_designed_arms_refuse_invalid_means(change, message):
+def test_designed_arms_refuse_invalid_means(change, code, argument):
     arguments = {"means": [[0.5], [0.25]], "costs": [0.5, 0.5]} | change
-    with pytest.raises(CobanditError, match=message):
+    with bad_argument(code, argument):
         known.designed_arms(**arguments)
 
 
 def test_arms_of_outcomes_refuse_costs_below_lambda():
-    with pytest.raises(CobanditError, match="must lie in"):
+    with bad_argument("out-of-range", "costs", ["0.6"]):
         known.arms_of_outcomes([[[0.5, 1.0]], [[0.5, 0.0]]], cost_ratio=0.6)
 
 
@@ -122,7 +122,7 @@ def test_runs_do_not_depend_on_their_number(arms):
 
 
 def test_runs_need_a_budget_for_one_pull_per_arm(arms):
-    with pytest.raises(BudgetError, match="one pull of each arm"):
+    with bad_argument("small-budget", "budget", ["2.3125"]):
         pulls.run_cohv(arms, 2.0, 1)
 
 
@@ -424,23 +424,33 @@ HOW = {"n_objectives": 1, "cost_ratio": 0.5, "budget": 9}
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code", "argument"),
     [
-        (lambda: bounds.instance_pull_bound(0.5, 2.0, 1.0, **HOW), "mean_cost"),
+        (
+            lambda: bounds.instance_pull_bound(0.5, 2.0, 1.0, **HOW),
+            "out-of-range",
+            "mean_cost",
+        ),
         (
             lambda: bounds.threshold_radius([0.5], 0.5, 1.0, cost_ratio=0.5),
-            "as efficient",
-        ),
-        (lambda: bounds.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5), "means"),
-        (
-            lambda: bounds.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5),
+            "no-threshold",
             "best_efficiency",
         ),
-        (lambda: bounds.lean_pull_bound(0.0, **HOW), "gap"),
+        (
+            lambda: bounds.threshold_radius([1.5], 0.5, 1.0, cost_ratio=0.5),
+            "out-of-range",
+            "means",
+        ),
+        (
+            lambda: bounds.threshold_radius([0.5], 0.5, 3.0, cost_ratio=0.5),
+            "out-of-range",
+            "best_efficiency",
+        ),
+        (lambda: bounds.lean_pull_bound(0.0, **HOW), "out-of-range", "gap"),
     ],
 )
-def test_bounds_refuse_invalid_arguments(call, message):
-    with pytest.raises(CobanditError, match=message):
+def test_bounds_refuse_invalid_arguments(call, code, argument):
+    with bad_argument(code, argument):
         call()
 
 
@@ -628,19 +638,20 @@ def test_mean_costs_of_completed_pulls_are_within_bounds(gamble):
 
 
 def test_optimal_utility_refuses_invalid_costs():
-    for change, message in [
-        ({"costs": [[0], [1]]}, "at least 1"),
-        ({"costs": [[1.5], [1]]}, "whole"),
-        ({"probabilities": [[0.5], [1]]}, "distribution"),
-        ({"probabilities": [[1], [1], [1]]}, "distribution"),
+    for change, code in [
+        ({"costs": [[0], [1]]}, "not-grid-steps"),
+        ({"costs": [[1.5], [1]]}, "not-grid-steps"),
+        ({"probabilities": [[0.5], [1]]}, "not-a-distribution"),
+        ({"probabilities": [[1], [1], [1]]}, "not-a-distribution"),
     ]:
+        (argument,) = change
         arguments = {
             "utilities": [1.0, 1.0],
             "costs": [[1], [2]],
             "probabilities": [[1], [1]],
             "budget": 3,
         } | change
-        with pytest.raises(CobanditError, match=message):
+        with bad_argument(code, argument):
             standard_regret.optimal_utility(**arguments)
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.faults import bad_argument
 from support.strategies import examples
 
 import cobandit as cb
 from cobandit import theory
-from cobandit.errors import CobanditError
 from companion import bounds
 from companion.proofs import hard_problems, reachable
 
@@ -102,9 +102,7 @@ def test_steps_of_the_lower_bound_hold(K, size, seed):
 
 
 def test_hard_family_needs_two_contested_arms():
-    with pytest.raises(
-        CobanditError, match="front_size is 3: it must be less than the 3 arms"
-    ):
+    with bad_argument("out-of-range", "front_size", ["3 arms"]):
         hard_problems.hard_family([1.0, 1.0, 1.0], 3)
 
 

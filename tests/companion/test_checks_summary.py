@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
+from support.faults import bad_argument
 
 from cobandit import theory
-from cobandit.errors import CobanditError
 from cobandit.replay.running import Runs
 from companion import bounds
 from companion.proofs import (
@@ -377,5 +377,5 @@ def test_slack_is_the_factor_where_a_check_fails(holds, smallest):
 
 
 def test_unknown_statements_are_refused():
-    with pytest.raises(CobanditError, match="has no check"):
+    with bad_argument("unknown-choice", "statements", ["'Theorem 3'"]):
         checks.check_statements(["Theorem 3"])

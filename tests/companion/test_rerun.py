@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from support.browsing import NEEDS_CHROMIUM
 from support.commands import call, call_book
+from support.faults import bad_argument, fault
 
 import cobandit as cb
 from cobandit.advice.recommender import REDRAWS
-from cobandit.errors import CobanditError
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
 from companion.figures import experiment_figures as pictures
@@ -652,25 +652,27 @@ def test_page_shows_its_parameters():
 
 def test_missing_tools_are_named(monkeypatch):
     monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    with pytest.raises(
-        CobanditError, match=r"papermill: pip install ipykernel .* papermill"
-    ):
+    with bad_argument("missing-package", names=["pip install ipykernel", "papermill"]):
         pages.parameters("landscape")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "place"),
     [
-        ({"fastt": True}, "unknown key 'fastt'"),
-        ({"seed": "a"}, "rerun, seed"),
-        ({}, "papermill"),
+        ({"fastt": True}, "extra_forbidden", "rerun, fastt"),
+        ({"seed": "a"}, "int_parsing", "rerun, seed"),
     ],
 )
-def test_refused_report_writes_nothing(arguments, message, tmp_path, monkeypatch):
-    if not arguments:
-        monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    with pytest.raises(CobanditError, match=message):
+def test_refused_report_writes_nothing(arguments, code, place, tmp_path):
+    with fault(code, place):
         rerun("synthetic-24", tmp_path / "report", **arguments)
+    assert not (tmp_path / "report").exists()
+
+
+def test_report_without_its_tools_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    with bad_argument("missing-package", names=["papermill"]):
+        rerun("synthetic-24", tmp_path / "report")
     assert not (tmp_path / "report").exists()
 
 

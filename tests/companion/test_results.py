@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from support.faults import bad_argument
 
-from cobandit.errors import CobanditError
 from companion import paper
 from companion.paper import contrasts
 from companion.stored import code_digest, results, store
@@ -75,23 +75,18 @@ def test_differing_part_is_refused(stored):
     frame = pd.read_parquet(stored / "audit.parquet")
     frame["second"] += 1
     frame.to_parquet(stored / "audit.parquet", index=False)
-    with pytest.raises(
-        CobanditError, match="differs from the file that the manifest describes"
-    ):
+    with bad_argument("damaged-result", "audit"):
         results.read_result("audit")
     known = json.loads((stored / "manifest.json").read_text())
     known["audit"]["sha256"] = store.file_sha256(stored / "audit.parquet")
     (stored / "manifest.json").write_text(json.dumps(known))
-    with pytest.raises(CobanditError, match="differs from the stored one"):
+    with bad_argument("other-numbers", "audit", ["gsm8k"]):
         results.recompute("audit", "gsm8k", 20, 3)
 
 
 def test_results_of_other_data_are_refused(stored, monkeypatch):
     monkeypatch.setattr(store.Result, "checksums", lambda self: {"data": "other"})
-    with pytest.raises(
-        CobanditError,
-        match="other data than those at hand -> run: make results",
-    ):
+    with bad_argument("other-data", "posterior", ["make results"]):
         results.read_result("posterior")
 
 
@@ -195,11 +190,9 @@ def test_drawing_restarts_after_a_change_of_code(stored, monkeypatch):
 
 def test_missing_results_name_the_remedy(stored):
     (stored / "posterior.parquet").unlink()
-    with pytest.raises(
-        CobanditError, match=r"is not stored in .* -> run: make results"
-    ):
+    with bad_argument("not-stored", "posterior", [str(stored), "make results"]):
         results.read_result("posterior")
-    with pytest.raises(CobanditError, match="unknown result"):
+    with bad_argument("unknown-choice", "result", ["'posteriro'"]):
         results.read_result("posteriro")
 
 

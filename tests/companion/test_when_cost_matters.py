@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from support.faults import bad_argument
 from support.strategies import examples
 
 import cobandit as cb
@@ -53,14 +54,20 @@ def test_mean_dependence_is_the_requested_one(tau):
     )  # 30 ranks, not infinitely many
 
 
+GOOD = {"number": 0, "n_arms": 8, "cost_ratio": 10.0, "dependence": 0.0}
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"dependence": 1.5}, {"cost_ratio": 0.5}, {"n_arms": 1}], ids=str
+    ("wrong", "argument"), [({"cost_ratio": 0.5}, "costs"), ({"n_arms": 1}, "n_arms")]
 )
-def test_invalid_properties_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"math domain|must lie in|n_arms"):
-        random_arms(
-            **{"number": 0, "n_arms": 8, "cost_ratio": 10.0, "dependence": 0.0} | wrong
-        )
+def test_invalid_properties_are_refused(wrong, argument):
+    with bad_argument("out-of-range", argument):
+        random_arms(**GOOD | wrong)
+
+
+def test_dependence_beyond_one_is_refused():
+    with pytest.raises(ValueError, match=r"^math domain error$"):
+        random_arms(**GOOD | {"dependence": 1.5})
 
 
 @pytest.mark.parametrize("selection", regions.METHODS)

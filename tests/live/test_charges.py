@@ -6,11 +6,11 @@ import os
 
 import pandas as pd
 import pytest
+from support.faults import fault
 from support.runs import PLAN, Fake, asking
 from support.stub_endpoint import completion, stub_endpoint
 
 from cobandit import live
-from cobandit.errors import CobanditError
 from cobandit.live import retries
 from cobandit.live.evaluators import Failure
 from cobandit.live.plan import check_plan
@@ -72,7 +72,7 @@ def test_run_keeps_the_date_of_its_prices(tmp_path):
     until = 5
     with stub_endpoint(answer) as address:
         plan = write_plan(tmp_path, address, models=("gpt-4o-mini", "gpt-4o"), **USD)
-        with pytest.raises(CobanditError, match="status 401"):
+        with fault("request-refused", address, ["401"]):
             live.run(plan, tmp_path / "run")
         folder = RunFiles(tmp_path / "run")
         folder.write(folder.prices, {"day": "2026-03-01", "source": "before"})
@@ -94,12 +94,12 @@ def test_corrected_prices_change_charges_without_calls(tmp_path):
         mended = write_plan(
             tmp_path, address, "mended.yml", options={"prices": "right.yml"}, **USD
         )
-        with pytest.raises(CobanditError, match="holds the run of another plan"):
+        with fault("other-plan", "first", ["evaluate.options.prices"]):
             live.run(mended, tmp_path / "first")  # results of both would be mixed
         second = live.run(mended, tmp_path / "second", start=first.table)
         assert len(address.requests) == n_requests
         (tmp_path / "wrong.yml").write_text((tmp_path / "right.yml").read_text())
-        with pytest.raises(CobanditError, match="--from the table of this run"):
+        with fault("changed-instances", "first", ["'wrong.yml'"], "--from"):
             live.run(plan, tmp_path / "first")
     before, after = (
         pd.read_parquet(result.table).groupby("model")["cost_usd"].mean()

@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from support.faults import bad_argument
 from support.runs import PLAN, Fake
 
 from cobandit import live
@@ -44,10 +45,10 @@ def test_folder_of_finished_run_shows_status_configurations_and_front(tmp_path):
 def test_folder_in_its_pilot_shows_evaluations_without_a_picture(tmp_path):
     def fail(configuration, instance, tried):
         if len(fake.evaluated) > 7:
-            raise CobanditError("stopped here")
+            raise CobanditError("stopped here", code="stopped")
 
     fake = Fake(fail=fail)
-    with pytest.raises(CobanditError, match="stopped here"):
+    with bad_argument("stopped"):
         live.run(RACE, tmp_path / "run", evaluator=fake)
     page = live.RunFolder(tmp_path / "run")._repr_html_()
     assert "toy, ParetoRace, pilot" in text_of(page) and "<svg" not in page

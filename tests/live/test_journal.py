@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.faults import fault
+from support.faults import bad_argument, fault
 from support.strategies import examples
 
 import cobandit as cb
@@ -205,7 +205,7 @@ def test_each_line_is_on_the_disk_before_the_call_returns(path, monkeypatch):
 def test_refused_results_are_not_written(path, bad):
     policy = MAKERS["CoHVUCB"]()
     with cb.Journal(path, policy) as run:
-        with pytest.raises(CobanditError, match="nothing is: call ask"):
+        with bad_argument("not-in-flight", "arm", ["ask()"]):
             run.tell(0, [0.5, 0.5], 1.0)
         assert run.ask() == 0
         before = path.read_bytes(), snapshot(policy)
@@ -522,18 +522,16 @@ def test_unstorable_record_is_refused(path, record):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("CoPSI", "does not share instances"),
-        ("CoPSIOnce, certain", "with a confidence"),
-    ],
+    ("name", "code"),
+    [("CoPSI", "no-shared-instances"), ("CoPSIOnce, certain", "needs-all-instances")],
 )
-def test_refused_omissions_are_not_written(path, name, message):
+def test_refused_omissions_are_not_written(path, name, code):
     with cb.Journal(path, MAKERS[name]()) as run:
         pull, before = run.ask(), path.read_bytes()
-        for which, text in ((pull, message), (2, "not in flight")):
-            with pytest.raises(CobanditError, match=text):
-                run.leave_out(which)
+        with bad_argument(code, "pull"):
+            run.leave_out(pull)
+        with bad_argument("not-in-flight", "arm", ["2"]):
+            run.leave_out(2)
         assert path.read_bytes() == before and run.in_flight == [pull]
 
 
@@ -750,8 +748,9 @@ def test_custom_policies_can_be_journaled(path):
         cb.Journal(path, Seeded(8))
     with fault("not-plain", names=["option rng"], remedy="a seed, not a generator"):
         cb.Journal(path, Seeded(np.random.default_rng()))
-    with pytest.raises(AttributeError, match="no attribute 'rng'"):
+    with pytest.raises(AttributeError) as caught:
         cb.Journal(path, Forgetful(7))
+    assert caught.value.name == "rng"
 
 
 # Lock and warnings.
@@ -823,8 +822,9 @@ def test_warning_raised_as_error_follows_the_write_and_points_at_the_caller(path
         run.ask()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with pytest.raises(GuaranteeWarning, match="outside the range"):
+            with pytest.raises(GuaranteeWarning) as caught:
                 run.tell(0, [0.5, 0.5], 1.5)
+        assert "1.5" in str(caught.value)
         assert first.spent == 1.5
     with warnings.catch_warnings():
         warnings.simplefilter("error")

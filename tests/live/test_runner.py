@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.faults import fault
+from support.faults import bad_argument, fault
 from support.runs import LARGEST, PLAN, Fake, asking, flaky, measure
 from support.strategies import examples
 
@@ -53,7 +53,7 @@ def rows(path):
 
 
 def stop(configuration, instance, tried):
-    raise CobanditError("stopped here")
+    raise CobanditError("stopped here", code="stopped")
 
 
 def expect_fault(
@@ -595,10 +595,10 @@ def stop_after(n, plan, folder, **options):
 
     def fail(configuration, instance, tried):
         if len(fake.calls) > n:
-            raise CobanditError("stopped here")
+            raise CobanditError("stopped here", code="stopped")
 
     fake = Fake(fail=fail, **options)
-    with pytest.raises(CobanditError, match="stopped here"):
+    with bad_argument("stopped"):
         live.run(plan, folder, evaluator=fake)
     return fake
 

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import made_up, play_once, successive_rejects
+from support.faults import bad_argument
 from support.strategies import benchmarks, examples, mean_matrices
 
 import cobandit as cb
 from cobandit import testing
-from cobandit.errors import BudgetError, CobanditError
+from cobandit.errors import BudgetError
 from cobandit.policies import (
     CoPSIOnce,
     CoPSIPrintedOnce,
@@ -178,9 +179,16 @@ def test_exhaustive_run_is_certain(benchmark, share):
         assert finder.certain.all()
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 1.5, -0.1, "high", float("nan")])
-def test_invalid_confidence_is_refused(confidence):
-    with pytest.raises(CobanditError, match="confidence"):
+@pytest.mark.parametrize(
+    ("confidence", "code"),
+    [
+        *((value, "out-of-range") for value in (0.0, 1.0, 1.5, -0.1)),
+        ("high", "not-a-number"),
+        (float("nan"), "not-finite"),
+    ],
+)
+def test_invalid_confidence_is_refused(confidence, code):
+    with bad_argument(code, "confidence"):
         CoPSIOnce([1, 1], 10, 1, 10, confidence=confidence)
 
 
@@ -195,10 +203,18 @@ def test_protocol(method):
     testing.check_policy(method)
 
 
-@pytest.mark.parametrize("n_instances", [0, -1, 2.5, "many"])
+@pytest.mark.parametrize(
+    ("n_instances", "code"),
+    [
+        (0, "out-of-range"),
+        (-1, "out-of-range"),
+        (2.5, "not-a-whole-number"),
+        ("many", "not-a-whole-number"),
+    ],
+)
 @every_method
-def test_number_of_instances_must_be_a_count(method, n_instances):
-    with pytest.raises(CobanditError, match="n_instances"):
+def test_number_of_instances_must_be_a_count(method, n_instances, code):
+    with bad_argument(code, "n_instances"):
         method([1, 1], 10, 1, n_instances)
 
 

@@ -306,11 +306,12 @@ def test_cost_above_the_declared_mean_does_not_warn(method):
 @every_method
 def test_cost_above_the_largest_is_charged_and_warns_once(method):
     finder = method([1.0, 1.0], 60.0, 1, largest_costs=[1.2, 1.2])
-    with pytest.warns(GuaranteeWarning, match="above its largest cost") as caught:
+    with pytest.warns(GuaranteeWarning) as caught:
         for cost in (0.5, 1.5, 1.5, 1.0):
             finder.tell(finder.ask(), [0.5], cost)
     # it points at the caller, once
     assert [warning.filename for warning in caught] == [__file__]
+    assert all(number in str(caught[0].message) for number in ("1.5", "1.2"))
     assert finder.spent == 4.5
 
 

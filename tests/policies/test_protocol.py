@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from support import methods
+from support.faults import bad_argument
 
 import cobandit as cb
-from cobandit.errors import CobanditError
 from cobandit.policies.asktell import Pull
 from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.online_policy import OnlinePolicy
@@ -87,7 +87,7 @@ class Planned(IdentificationPolicy):
 @pytest.mark.parametrize("policy", [Sound, Planned])
 def test_custom_policy_passes_the_protocol(policy):
     policy_checks.check_policy(policy)
-    with pytest.raises(CobanditError, match="no kernel"):
+    with bad_argument("no-kernel", "method", [policy.__name__]):
         check_kernel(policy)
 
 

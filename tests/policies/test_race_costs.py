@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.faults import bad_argument
 from support.strategies import examples
 
-from cobandit.errors import CobanditError
 from cobandit.policies import ParetoRace
 from cobandit.policies.cost_comparison import (
     compare_costs,
@@ -177,7 +177,7 @@ def test_given_evaluations_include_their_costs():
         race.ask() is None and race.recommend().tolist() == played.recommend().tolist()
     )
     for wrong in (-costs.T, costs, np.full((120, 8), np.nan)):
-        with pytest.raises(CobanditError, match="positive numbers, one per evaluation"):
+        with bad_argument("bad-costs", "costs", ["(120, 8)"]):
             ParetoRace(np.ones(8), 1, 120).know(rewards.transpose(1, 0, 2), wrong)
 
 
@@ -221,7 +221,7 @@ def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
     ["ten", "-5%", "", "%", "nan", "inf", -0.1, float("nan"), True, None, "5 %%"],
 )
 def test_invalid_tolerance_of_costs_is_refused(written):
-    with pytest.raises(CobanditError, match="tolerance of the cost"):
+    with bad_argument("bad-tolerance", "cost_tolerance", [repr(written)]):
         ParetoRace([1, 1], 1, 100, cost_tolerance=written)
 
 
@@ -233,5 +233,5 @@ def test_tolerances_of_costs_are_parsed():
 
 
 def test_unknown_front_is_refused():
-    with pytest.raises(CobanditError, match="front"):
+    with bad_argument("unknown-choice", "front", ["'cost'"]):
         ParetoRace([1, 1], 1, 100, front="cost")

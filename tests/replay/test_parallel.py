@@ -155,7 +155,7 @@ def interrupt_at(number):
 
 
 def test_interrupt_returns_the_finished_prefix():
-    with pytest.warns(UserWarning, match="3 of 6 parts"):
+    with pytest.warns(UserWarning, match="3 of 6"):
         assert parallel.run(interrupt_at, [(i,) for i in range(6)]) == [0, 1, 2]
 
 

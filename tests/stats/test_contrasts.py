@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.faults import bad_argument
 
 import cobandit as cb
 from cobandit.stats.contrasts import leaders, paired_contrasts, ratio, ratio_of_counts
@@ -93,7 +94,7 @@ def test_infeasible_runs_are_left_out_in_pairs():
 
 def test_repeated_replications_are_refused():
     twice = pd.concat([RUNS, RUNS.assign(options="reward_scale=0.5")])
-    with pytest.raises(cb.CobanditError, match="several runs of one method"):
+    with bad_argument("repeated-runs", "runs", ["method"]):
         paired_contrasts(twice, "efficiency_regret", [("CoHVUCB", "HVUCB")])
     contrast_rows = paired_contrasts(
         twice, "efficiency_regret", [("CoHVUCB", "HVUCB")], by=("options", "rho")

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 from support.commands import call
+from support.faults import fault
 
 import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.answer import answer_lines
 from cobandit.advice.next_evaluations import plan_next
-from cobandit.errors import CobanditError, TableError
+from cobandit.errors import TableError
 from cobandit.stats.likeness import find_likeness
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.redrawn_means import redraw_means
@@ -196,7 +197,7 @@ def test_commands_accept_a_cluster_column(tmp_path):
 
 def test_unsuitable_cluster_columns_are_refused():
     frame = passages(np.random.default_rng(8))
-    with pytest.raises(CobanditError, match=r"no column 'pasage'.*passage"):
+    with fault("no-group-column", "cluster", ["'pasage'"], "passage"):
         table_of(frame).cluster_by("pasage")
     changed = frame.assign(
         passage=np.where(frame.index == 5, "other", frame["passage"])

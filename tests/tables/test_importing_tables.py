@@ -136,8 +136,7 @@ def test_scores_are_divided_by_their_scale(workspace):
     options = PAID | {
         "objective": ["quality=rating", "speed=seconds:inverse-percentile"]
     }
-    outside = r"my\.csv, row 1, column 'rating'.*outside 0 to 1 .*--range"
-    with pytest.raises(CobanditError, match=outside):
+    with fault("out-of-range", "my.csv", ["0 to 1"], "--range", column="rating", row=1):
         import_logs("csv", ["my.csv"], "a.parquet", **options)
     with fault("out-of-range", names=["the objective 10.0 is outside 0 to 5"]):
         import_logs("csv", ["my.csv"], "a.parquet", scale=5, **options)
@@ -720,7 +719,7 @@ def test_missing_latency_is_not_counted_as_zero(workspace):
         "cost": "tokens",
         "unit": "tokens",
     }
-    with pytest.raises(CobanditError, match=r"--missing leave-out$"):
+    with fault("missing-value", "my.csv", remedy="--missing leave-out", column="secs"):
         import_logs(
             "csv",
             ["my.csv"],

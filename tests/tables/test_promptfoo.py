@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from support.faults import fault
 
 import cobandit as cb
-from cobandit.errors import CobanditError
 from cobandit.tables.importers import import_logs
 
 QUESTIONS = [f"What is {n} + {n}?" for n in range(12)]
@@ -119,10 +119,9 @@ def test_repeats_are_averaged_and_prompts_are_configurations(entries):
 
 def test_unrecognised_file_is_named(entries):
     Path("other.json").write_text('{"results": {"outputs": []}}')
-    with pytest.raises(
-        CobanditError, match=r"other\.json: results\.results: the field is missing"
-    ):
+    with fault("no-usable-log", "the logs") as caught:
         import_logs("promptfoo", ["other.json"], "a.parquet")
+    assert "other.json: results.results" in str(caught.value)
 
 
 def prompt_of(provider, score, passed, failed, errors=0):

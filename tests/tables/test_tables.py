@@ -13,6 +13,7 @@ from support.strategies import examples
 
 from cobandit.errors import TableError
 from cobandit.tables import Card, EvaluationTable, read
+from cobandit.tables.checked_fields import check_fields
 from cobandit.tables.measured_columns import ColumnRule
 from cobandit.tables.profiling import profiling_mask
 from cobandit.tables.transforms import TRANSFORMS, Transform, inverse_percentile
@@ -249,17 +250,17 @@ def test_new_transform_needs_one_entry(monkeypatch, tmp_path):
     def apply(values, one, zero):
         return np.clip((zero - np.log10(values)) / (zero - one), 0, 1)
 
-    rule = ColumnRule(lambda x: x <= 0, "{value} has no logarithm", "drop the row")
+    rule = ColumnRule(
+        lambda x: x <= 0, "{value} has no logarithm", "drop the row", "no-logarithm"
+    )
     monkeypatch.setitem(TRANSFORMS, "decades", Transform(fit, apply, rule))
     objectives = [
         CARD["objectives"][0],
         {"name": "thrift", "column": "bytes", "transform": "decades"},
     ]
     described = card(objectives=objectives, arms=[])
-    with pytest.raises(
-        ValueError, match=r"low and high have no effect with .* transform decades"
-    ):
-        card(objectives=[objectives[1] | {"low": 10}])
+    with fault("needless-percentiles", "field 'objectives.0'", ["decades"]):
+        check_fields(Card, CARD | {"objectives": [objectives[1] | {"low": 10}]}, "card")
     rows = frame(arms=2, instances=4).assign(bytes=10.0)
     visible = EvaluationTable.from_records(rows, card(arms=[])).rows.query(
         "split == 'profiling'"
@@ -273,10 +274,7 @@ def test_new_transform_needs_one_entry(monkeypatch, tmp_path):
     table = read(tmp_path / "toy.csv", described)
     assert table.limits["thrift"] == (1.0, 3.0)  # 10 bytes score 1, 1000 bytes 0
     assert table.means[:, 1] == pytest.approx([0.5, 0.0])
-    with pytest.raises(
-        TableError,
-        match=r"row 1, column 'bytes': 0\.0 has no logarithm .* -> drop the row",
-    ):
+    with fault("no-logarithm", names=["0.0"], remedy="drop", column="bytes", row=1):
         EvaluationTable.from_records(rows.assign(bytes=0.0), described)
 
 

@@ -4,10 +4,10 @@ import moocore
 import numpy as np
 import pytest
 from hypothesis import given
+from support.faults import bad_argument
 from support.strategies import mean_matrices
 
 from cobandit import classification_gaps, margins, pareto_mask
-from cobandit.errors import CobanditError
 
 # Twins: single numbers in, single numbers out, one line per definition.
 
@@ -108,17 +108,17 @@ def test_dominance_is_strict_in_every_coordinate():
 
 @pytest.mark.parametrize("function", [pareto_mask, classification_gaps, margins])
 @pytest.mark.parametrize(
-    "means",
+    ("means", "code"),
     [
-        [[0.5, 0.5]],
-        [],
-        [0.5, 0.5],
-        [[], []],
-        [[0.5], [0.5, 0.25]],
-        [[0.5], [float("nan")]],
-        [[0.5], [float("inf")]],
-        [["a"], ["b"]],
-        None,
+        ([[0.5, 0.5]], "wrong-shape"),
+        ([], "wrong-shape"),
+        ([0.5, 0.5], "wrong-shape"),
+        ([[], []], "wrong-shape"),
+        ([[0.5], [0.5, 0.25]], "not-numbers"),
+        ([[0.5], [float("nan")]], "not-finite"),
+        ([[0.5], [float("inf")]], "not-finite"),
+        ([["a"], ["b"]], "not-numbers"),
+        (None, "not-numbers"),
     ],
     ids=[
         "one arm",
@@ -132,6 +132,6 @@ def test_dominance_is_strict_in_every_coordinate():
         "none",
     ],
 )
-def test_invalid_means_are_refused(function, means):
-    with pytest.raises(CobanditError, match="means"):
+def test_invalid_means_are_refused(function, means, code):
+    with bad_argument(code, "means"):
         function(means)

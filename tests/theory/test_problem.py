@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.faults import bad_argument
 from support.strategies import cost_vectors, mean_matrices, problems
 
 from cobandit import Problem, classification_gaps, hypervolume, pareto_mask
@@ -105,27 +106,27 @@ GOOD = {"means": [[0.5, 0.5], [0.25, 0.5]], "costs": [1.0, 0.5], "names": None}
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("bad", "code"),
     [
-        {"means": [[0.5, 0.5]], "costs": [1.0]},
-        {"means": [[1.2, 0.5], [0.25, 0.5]]},
-        {"means": [[0.5, 0.5], [-0.25, 0.5]]},
-        {"means": [[0.5, float("nan")], [0.25, 0.5]]},
-        {"costs": [1.0]},
-        {"costs": [1.0, 1.0, 1.0]},
-        {"costs": [1.0, 0.0]},
-        {"costs": [1.0, -1.0]},
-        {"costs": [1.0, float("nan")]},
-        {"costs": [1.0, float("inf")]},
-        {"costs": 1.0},
-        {"names": ["a"]},
-        {"names": ["a", "a"]},
+        ({"means": [[0.5, 0.5]], "costs": [1.0]}, "wrong-shape"),
+        ({"means": [[1.2, 0.5], [0.25, 0.5]]}, "out-of-range"),
+        ({"means": [[0.5, 0.5], [-0.25, 0.5]]}, "out-of-range"),
+        ({"means": [[0.5, float("nan")], [0.25, 0.5]]}, "not-finite"),
+        ({"costs": [1.0]}, "wrong-length"),
+        ({"costs": [1.0, 1.0, 1.0]}, "wrong-length"),
+        ({"costs": [1.0, 0.0]}, "cost-not-positive"),
+        ({"costs": [1.0, -1.0]}, "cost-not-positive"),
+        ({"costs": [1.0, float("nan")]}, "not-finite"),
+        ({"costs": [1.0, float("inf")]}, "not-finite"),
+        ({"costs": 1.0}, "wrong-shape"),
+        ({"names": ["a"]}, "bad-names"),
+        ({"names": ["a", "a"]}, "bad-names"),
     ],
     ids=str,
 )
-def test_invalid_problems_are_refused(bad):
+def test_invalid_problems_are_refused(bad, code):
     Problem(**GOOD)
-    with pytest.raises(CobanditError, match=r"means|costs|names"):
+    with bad_argument(code, next(iter(bad))):
         Problem(**GOOD | bad)
 
 

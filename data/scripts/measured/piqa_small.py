@@ -60,7 +60,9 @@ def questions() -> dict[str, PiqaQuestion]:
         raise CobanditError(
             f"PIQA's questions are missing ({error}): put valid.jsonl and"
             " valid-labels.lst of its validation split into a folder `piqa`, and set"
-            " COBANDIT_MIRROR to the folder above it"
+            " COBANDIT_MIRROR to the folder above it",
+            argument="valid.jsonl",
+            code="no-file",
         ) from None
 
     read = [json.loads(line) for line in lines]

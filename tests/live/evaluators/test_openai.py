@@ -239,8 +239,9 @@ def test_unreachable_server_is_reported(folder):
     async def ask_nobody():
         await Client(address, None, None).ask({"model": "small"})
 
-    with pytest.raises(Failure, match="no answer from") as caught:
+    with pytest.raises(Failure) as caught:
         anyio.run(ask_nobody)
+    assert str(address) in str(caught.value)
     assert caught.value.retry and caught.value.unavailable
     with fault("no-server", address):
         ask(folder, None, base_url=address)
@@ -322,7 +323,7 @@ def test_function_scores_answers(folder, monkeypatch):
         objectives=["length"],
     )
     assert rows[0]["length"] == 1
-    with pytest.raises(CobanditError, match="did you mean 'half'"):
+    with fault("no-function", "own_scorer:hal", remedy="'half'?"):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:hal")
     with fault("scorer-failed", "own_scorer:bad", names=["ZeroDivisionError"]):
         ask(folder, lambda _: completion("2"), scorer="own_scorer:bad")
@@ -372,7 +373,7 @@ def test_stored_answers_are_rescored_without_a_call(folder):
         plan = asking(address, scorer="exact") | {"budget": 1}
         (folder / "plan.yml").write_text(json.dumps(plan))
         stop = 9
-        with pytest.raises(CobanditError, match="stopped here"):
+        with fault("request-refused", address, ["stopped here"]):
             live.run(folder / "plan.yml", folder / "run")
         stop = -1
         done = live.run(folder / "plan.yml", folder / "run")
