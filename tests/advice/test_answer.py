@@ -42,7 +42,7 @@ def dominated_by_hand(table):
     return {
         name
         for name, mine in zip(every.index, values, strict=True)
-        if any((other >= mine).all() and (other > mine).any() for other in values)
+        if any((point >= mine).all() and (point > mine).any() for point in values)
     }
 
 
@@ -346,13 +346,13 @@ def test_preference_names_the_best_and_the_second_best():
         table, prefer={"accuracy": 1}, at_least={"accuracy": 0.5}, replications=50
     )
     every = table.summary()
-    one, other = every["accuracy"].nlargest(2).items()
+    one, second = every["accuracy"].nlargest(2).items()
     line = answer(advice).lines["You asked"]
     assert (
         f"least 0.5: {one[0]} (accuracy {one[1]:.3f}, {every['cost'][one[0]]:.4g} USD),"
         " sure at 95" in line
     )
-    assert f"{other[0]}, is {100 * (one[1] - other[1]):.1f} points behind" in line
+    assert f"{second[0]}, is {100 * (one[1] - second[1]):.1f} points behind" in line
     assert f"{100 * advice.choice.share:.0f} % of resampled" in line
 
 

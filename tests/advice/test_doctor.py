@@ -145,10 +145,10 @@ def test_objective_equal_to_cost_is_reported(clean):
     assert finding.remedy.startswith("Leave it out: the cost is compared anyway")
 
 
-@pytest.mark.parametrize("held", [0.1, 512.0])
-def test_equal_costs_are_not_reported_as_an_objective(clean, held):
+@pytest.mark.parametrize("quantity", [0.1, 512.0])
+def test_equal_costs_are_not_reported_as_an_objective(clean, quantity):
     scores, costs = clean
-    table = table_of(scores, np.full_like(costs, held), profiling=30)
+    table = table_of(scores, np.full_like(costs, quantity), profiling=30)
     rows = table.rows.drop(columns="split")
     rows = rows.drop(index=[3, 200])  # so that sums of 0.1 are of other lengths
     assert doctor(EvaluationTable.from_records(rows, table.card)) == []

@@ -64,14 +64,16 @@ def test_race_continues_with_the_planned_evaluations():
     assert plan.pairs.equals(plan_next(table).pairs)
 
 
-def follow(whole, table, **options):
+def follow(full_table, table, **options):
     """Make what is named and ask again until all is settled; the table then."""
     for _ in range(60):
         plan = plan_next(table, **options)
         if plan.settled == table.n_arms:
             return table
-        made = whole.rows.merge(plan.pairs.rename(columns={"configuration": "config"}))
-        rows = pd.concat([table.rows, made]).drop(columns="split")
+        evaluated = full_table.rows.merge(
+            plan.pairs.rename(columns={"configuration": "config"})
+        )
+        rows = pd.concat([table.rows, evaluated]).drop(columns="split")
         table = EvaluationTable.from_frame(
             rows, cost="cost", unit="USD", objectives=["accuracy"]
         )

@@ -212,8 +212,10 @@ def test_estimated_evaluations_decide_the_question():
         cb.recommend(drawn(rng, means, costs, n), replications=1).questions
         for _ in range(30)
     ]
-    asked = [q[q["configuration"] == "arm001"] for q in first]
-    extra = np.median([q["evaluations"].iloc[0] / 2 for q in asked if len(q)])
+    questions_of_arm = [q[q["configuration"] == "arm001"] for q in first]
+    extra = np.median(
+        [q["evaluations"].iloc[0] / 2 for q in questions_of_arm if len(q)]
+    )
     settled = []
     for factor in (0.1, 3):
         tables = [drawn(rng, means, costs, int(n + factor * extra)) for _ in range(20)]

@@ -109,11 +109,11 @@ def test_advice_agrees_with_replays_or_gives_the_reason():
                 f"all instances is {comparison.best}; by" in answers
                 and f"is {comparison.judged_best}." in answers
             )
-        for one, other in (
+        for front, other_front in (
             (comparison.front, comparison.judged_front),
             (comparison.judged_front, comparison.front),
         ):
-            assert all(name in answers for name in one if name not in other)
+            assert all(name in answers for name in front if name not in other_front)
     assert 5 < agreed < 25
 
 

@@ -218,9 +218,11 @@ class TestBuiltBook:
             for match in caption.finditer(html_of(name).read_text(encoding="utf-8"))
         ]
         assert {"Theorem 1", "Theorem 2", "Lemma 1", "Lemma 2", "Corollary 1"} <= {
-            who for who, _ in matched
+            number for number, _ in matched
         }
-        assert [who for who, title in matched if f"paper’s {who}" not in title] == []
+        assert [
+            number for number, title in matched if f"paper’s {number}" not in title
+        ] == []
 
     def test_protocol_is_complete_and_its_references_resolve(self):
         """The protocol stays as written, though a page of it has become a section."""

@@ -29,15 +29,15 @@ PAGE = (
 
 
 def test_figure_names_only_its_sources():
-    made = provenance.trace(PAGE, len(PAGE) - 1, KNOWN)
-    assert made.data == ["gsm8k"]
-    assert made.parameters == ["dataset = 'gsm8k'", "seed = 3", "unused = 1"]
-    assert made.calls == [
+    origin = provenance.trace(PAGE, len(PAGE) - 1, KNOWN)
+    assert origin.data == ["gsm8k"]
+    assert origin.parameters == ["dataset = 'gsm8k'", "seed = 3", "unused = 1"]
+    assert origin.calls == [
         "cobandit.load",
         "cobandit.replay_online",
         "cobandit.figures.by_budget",
     ]
-    assert made.code == PAGE[-1].source
+    assert origin.code == PAGE[-1].source
 
 
 def test_provenance_lists_stored_results_and_named_tables():
@@ -84,7 +84,7 @@ def test_every_drawing_cell_of_the_book_can_be_traced():
         cells = jupytext.read(source).cells
         for number, cell in enumerate(cells):
             if cell.cell_type == "code" and "plt.show()" in cell.source:
-                made = provenance.trace(cells, number, KNOWN)
-                assert made.calls or made.data, (
+                origin = provenance.trace(cells, number, KNOWN)
+                assert origin.calls or origin.data, (
                     f"{source.name}: nothing is known of cell {number}"
                 )

@@ -43,7 +43,7 @@ def answer(client, code):
 
 
 def test_forked_kernel_has_imports_and_shares_no_state(start, tmp_path):
-    (_, one), (_, other) = start(), start()
+    (_, one), (_, second) = start(), start()
     assert answer(
         one,
         "import sys; print({'numba', 'pandas', 'cobandit.figures'} <="
@@ -51,7 +51,7 @@ def test_forked_kernel_has_imports_and_shares_no_state(start, tmp_path):
     ) == ["True"]
     answer(one, f"import os, cobandit; cobandit.mine = 1; os.chdir({str(tmp_path)!r})")
     assert answer(
-        other,
+        second,
         "import os, cobandit; print(hasattr(cobandit, 'mine'), os.getcwd() != '/tmp')",
     ) == ["False True"]
 

@@ -31,8 +31,8 @@ def at_the_end(cells, experiment, quantity, dataset):
     return part[part["rho"] == part["rho"].max()].set_index("method")
 
 
-def is_below(end, one, other):
-    return end.loc[one, "high"] < end.loc[other, "low"]
+def is_below(end, first, second):
+    return end.loc[first, "high"] < end.loc[second, "low"]
 
 
 def test_cohv_ucb_is_ahead_or_not_separated(cells):
@@ -121,13 +121,13 @@ def test_dividing_by_cost_pays_from_cost_ratio_three():
 def test_adaptive_constant_and_once_repair_the_spend():
     cells = article.compare_on_measured(100)
     for table in results.MEASURED:
-        at = cells.loc[table]
-        f1 = at.loc["200", "f1"]
-        half = at.loc["half", "correct"]
+        cell = cells.loc[table]
+        f1 = cell.loc["200", "f1"]
+        half = cell.loc["half", "correct"]
         assert f1["CoPSIAdaptive"] > f1["UniformIdentification"] > f1["CoPSI"]
         assert half["CoPSIOnce"] > 0.9 > 0.1 > half["UniformOnce"]
-        assert at.loc[("all", "CoPSIPrintedOnce"), "correct"] < 0.25
-        assert at.loc[("200", "CoPSI"), "used"] < 0.45
+        assert cell.loc[("all", "CoPSIPrintedOnce"), "correct"] < 0.25
+        assert cell.loc[("200", "CoPSI"), "used"] < 0.45
 
 
 def test_race_meets_its_promise_at_lower_cost():

@@ -185,10 +185,10 @@ def eliminated_by_hand(means, errors):
     active = set(range(len(means)))
     returned = set()
     for error in errors:
-        seen = means + error
+        observed = means + error
 
-        def m(i, j, seen=seen):
-            return min(seen[j] - seen[i])
+        def m(i, j, observed=observed):
+            return min(observed[j] - observed[i])
 
         others = {i: active - {i} for i in active}
         minus = {i: max(m(i, j) for j in others[i]) for i in active}
@@ -419,7 +419,7 @@ def test_problems_of_fewer_objectives_have_the_same_arms():
     )
     assert (
         result.groupby("problem")["front"]
-        .apply(lambda own: own.is_monotonic_increasing)
+        .apply(lambda limits: limits.is_monotonic_increasing)
         .all()
     )
     assert result["error"].between(0, 1).all()
@@ -432,10 +432,10 @@ def test_exact_error_on_two_arms_matches_replays():
     for budget in (30.0, 150.0):
         for method, constant in (("CoPSI", 1.5), ("CoPSIAdaptive", 1.0)):
             exact = exact_errors.two_arm_error(0.6, 0.45, budget, allocation=constant)
-            seen = simulated_errors.errors_by_budget(
+            measured = simulated_errors.errors_by_budget(
                 problem, [budget], 4000, method=method
             )["error"][0]
-            assert abs(seen - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
+            assert abs(measured - exact) <= 5 * sqrt(exact * (1 - exact) / 4000)
     for bad in [(0.4, 0.5, 9), (0.5, 0.4, 2), (1.5, 0.5, 9)]:
         with pytest.raises(CobanditError):
             exact_errors.two_arm_error(*bad)
@@ -498,7 +498,7 @@ def test_loop_of_algorithm_1_makes_one_more_pull(costs, budget):
 
 def test_expected_stopping_matches_enumeration():
     """Optional stopping holds for the crossing pull, but not for T(B)."""
-    seen = standard_regret.expected_stopping([1, 3], [0.7, 0.3], budget=4)
+    stopped = standard_regret.expected_stopping([1, 3], [0.7, 0.3], budget=4)
     pulls = spend = 0.0
     for costs in product([1, 3], repeat=5):
         chance = 0.7 ** costs.count(1) * 0.3 ** costs.count(3)
@@ -506,11 +506,11 @@ def test_expected_stopping_matches_enumeration():
         pulls = pulls + chance * t
         spend = spend + chance * sum(costs[:t])
 
-    assert (seen["pulls"], seen["spend"]) == pytest.approx((pulls, spend))
-    assert seen["crossing_spend"] == pytest.approx(
-        seen["mean_cost"] * seen["crossing_pulls"]
+    assert (stopped["pulls"], stopped["spend"]) == pytest.approx((pulls, spend))
+    assert stopped["crossing_spend"] == pytest.approx(
+        stopped["mean_cost"] * stopped["crossing_pulls"]
     )
-    assert seen["spend"] < seen["mean_cost"] * seen["pulls"] - 0.1
+    assert stopped["spend"] < stopped["mean_cost"] * stopped["pulls"] - 0.1
     with bad_argument("not-a-distribution", "probabilities"):
         standard_regret.expected_stopping([1, 3], [0.7, 0.2], 4)
 

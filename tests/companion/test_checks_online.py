@@ -169,12 +169,12 @@ def test_step_1_holds_for_one_coordinate(T, alpha):
 
 
 def test_optimism_holds_on_the_event_only(runs):
-    on = np.concatenate([run.on_event() for run in runs.values()])
+    on_event = np.concatenate([run.on_event() for run in runs.values()])
     optimism_of = np.concatenate([run.optimism for run in runs.values()])
-    assert on.sum() > 400 and (~on).sum() > 100
-    assert (optimism_of[on] >= -1e-9).all()
+    assert on_event.sum() > 400 and (~on_event).sum() > 100
+    assert (optimism_of[on_event] >= -1e-9).all()
     # so that the check above could have failed
-    assert (optimism_of[~on] < -1e-9).sum() > 10
+    assert (optimism_of[~on_event] < -1e-9).sum() > 10
 
 
 def test_index_bound_holds_on_the_event(runs):

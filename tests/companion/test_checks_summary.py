@@ -78,8 +78,8 @@ def twice_as_far(means, cost, radius, lam, *, upper, extreme=worst_paths.extreme
 
 
 def half_the_targets(costs, budget, targets=allocation.elimination_targets):
-    given, shares = targets(costs, budget)
-    return given // 2, shares
+    pulls, shares = targets(costs, budget)
+    return pulls // 2, shares
 
 
 def ten_more(*args, selection, policy=optimism.CoHVUCB, **named):
@@ -273,11 +273,11 @@ def test_false_statements_are_refuted(statement, monkeypatch):
 )
 def test_slack_is_the_smallest_refuted_change(statement, monkeypatch, tested):
     name, constant = BOUNDS[statement]
-    by = factor(tested, statement, constant)
+    slack = factor(tested, statement, constant)
     with monkeypatch.context() as cut:
-        scaled(cut, name, 1 / (1.05 * by))
+        scaled(cut, name, 1 / (1.05 * slack))
         assert outcome(statement) == checks.FAILS
-    scaled(monkeypatch, name, 1 / (0.95 * by))
+    scaled(monkeypatch, name, 1 / (0.95 * slack))
     assert outcome(statement) == checks.HOLDS
 
 
@@ -361,10 +361,10 @@ def test_refuted_statements_hold_under_their_conditions(monkeypatch):
 @pytest.mark.parametrize(
     ("holds", "smallest"),
     [
-        (lambda by: by < 7.5, 7.5),
-        (lambda by: True, math.inf),
-        (lambda by: by <= 1, 1),
-        (lambda by: False, 0),
+        (lambda multiple: multiple < 7.5, 7.5),
+        (lambda multiple: True, math.inf),
+        (lambda multiple: multiple <= 1, 1),
+        (lambda multiple: False, 0),
     ],
 )
 def test_slack_is_the_factor_where_a_check_fails(holds, smallest):

@@ -51,18 +51,18 @@ def test_states_match_the_replays(data):
 
 def test_run_is_judged_by_the_front_of_its_method():
     """Where all runs are exact, so is the one that is drawn."""
-    held = first_figure.describe_states(
+    descriptions = first_figure.describe_states(
         cb.load("word-sums"), results.read_result("argument")
     )
     states = [
         (method, state)
-        for method in held["methods"].values()
+        for method in descriptions["methods"].values()
         for state in method["states"]
     ]
     exact = [
         (method, state)
         for method, state in states
-        if state["exact"] == held["replications"]
+        if state["exact"] == descriptions["replications"]
     ]
     assert exact and all(
         sorted(state["returned"]) == method["front"] for method, state in exact

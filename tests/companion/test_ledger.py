@@ -34,16 +34,18 @@ def cells_at(shift, half):
 
 
 def test_predictions_are_in_their_rows():
-    number, other = NUMBERS[10:12]
+    number, other_number = NUMBERS[10:12]
     predicted = pd.DataFrame(
         {"predicted_low": [1.0], "predicted_high": [2.0]}, index=[number.key]
     )
-    rows = paper.ledger(cells_at(0.0, 0.1), (number, other), predicted).set_index("key")
+    rows = paper.ledger(
+        cells_at(0.0, 0.1), (number, other_number), predicted
+    ).set_index("key")
     assert rows.loc[number.key, ["predicted_low", "predicted_high"]].tolist() == [
         1.0,
         2.0,
     ]
-    assert np.isnan(rows.loc[other.key, "predicted_low"])
+    assert np.isnan(rows.loc[other_number.key, "predicted_low"])
 
 
 def test_number_without_cell_has_no_computed_value():
@@ -145,8 +147,8 @@ def test_tuning_uses_only_the_profiling_split():
             "arms": [],
         }
     )
-    other = cb.EvaluationTable.from_records(changed.drop(columns="split"), card)
-    ours, theirs = (tuning.tuning(t, replications=2) for t in (table, other))
+    changed_table = cb.EvaluationTable.from_records(changed.drop(columns="split"), card)
+    ours, theirs = (tuning.tuning(t, replications=2) for t in (table, changed_table))
     assert ours["efficiency_regret"].tolist() == pytest.approx(
         theirs["efficiency_regret"].tolist()
     )

@@ -44,14 +44,14 @@ def configurations(task: ModuleType) -> list[dict]:
 @pytest.fixture
 def questions(monkeypatch):
     """Three invented questions replace PIQA's, which are not in the repository."""
-    made = {
+    evaluated = {
         str(line): piqa_small.PiqaQuestion(
             f"goal {line}", (f"way {line}a", f"way {line}b"), 1 + line % 2
         )
         for line in [40, 7, 23]
     }
-    monkeypatch.setattr(piqa_small, "questions", lambda: made)
-    return made
+    monkeypatch.setattr(piqa_small, "questions", lambda: evaluated)
+    return evaluated
 
 
 def told(question: str) -> int:
@@ -140,11 +140,11 @@ def test_prompt_does_not_contain_the_label(questions, monkeypatch):
         for c in configurations(piqa_small)
         for n in piqa_small.instances()
     ]
-    other = {
+    other_text = {
         n: question._replace(answer=3 - question.answer)
         for n, question in questions.items()
     }
-    monkeypatch.setattr(piqa_small, "questions", lambda: other)
+    monkeypatch.setattr(piqa_small, "questions", lambda: other_text)
     assert prompts == [
         piqa_small.prompt(c, n)
         for c in configurations(piqa_small)
@@ -357,10 +357,10 @@ def test_table_with_other_models_is_not_cut():
     )
     frame = frame.assign(temperature=0.5, max_tokens=128, prompt="direct")
     arms = ["model", "temperature", "max_tokens", "prompt"]
-    other = type(table).from_records(
+    remade = type(table).from_records(
         frame, table.card.model_copy(update={"arms": arms})
     )
-    assert experiments.structured_subset(other).n_arms == 6
+    assert experiments.structured_subset(remade).n_arms == 6
 
 
 @each_task

@@ -273,8 +273,8 @@ def test_intervals_have_their_coverage():
     hits = {0.5: 0, 0.8: 0, 0.95: 0}
     for _ in range(400):
         used, values = _tables(rng, 60)
-        own, truth = (x[0] for x in _tables(rng, 1))
-        prediction = predictive.predict(used, values, own)
+        drawn, truth = (x[0] for x in _tables(rng, 1))
+        prediction = predictive.predict(used, values, drawn)
         for level in hits:
             low, high = prediction.interval(level)
             hits[level] += low <= truth <= high
@@ -309,7 +309,7 @@ def test_joint_p_detects_jointly_unusual_values():
     common = rng.standard_normal(300)
     scores = np.stack([common, common + 0.1 * rng.standard_normal(300)], axis=1)
     alike, apart = (
-        predictive.joint_p(scores, np.array([1.5, other])) for other in (1.5, -1.5)
+        predictive.joint_p(scores, np.array([1.5, score])) for score in (1.5, -1.5)
     )
     assert alike > 0.1 > 0.01 > apart
 

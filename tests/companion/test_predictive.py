@@ -230,11 +230,11 @@ def test_predicted_numbers_have_intervals_around_them(plays):
 def test_derived_numbers_are_computed_per_table():
     """Regrets of ratio 0.36 have a relative reduction of 0.64 on every table."""
     number = next(n for n in published() if n.printed == "64.0%")
-    other = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
+    draws = np.exp(np.random.default_rng(0).normal(6, 0.5, 500))
     keys = [predictive.played_key(number, method) for method in (None, "HVUCB")]
-    values = dict(zip(keys, (0.36 * other, other), strict=True))
+    values = dict(zip(keys, (0.36 * draws, draws), strict=True))
     assert predictive.value_on_tables(values, number) == pytest.approx(0.64)
-    assert predictive.value_on_tables({keys[0]: other}, number) is None
+    assert predictive.value_on_tables({keys[0]: draws}, number) is None
 
 
 def test_shares_count_tables(plays):

@@ -19,13 +19,13 @@ def test_drawn_tables_match_their_cell(cell):
         and known.max() <= 1
         and ((drawn.means >= 0) & (drawn.means <= 1)).all()
     )
-    asked = limits._CELLS[cell]
-    if isinstance(asked, limits.Sure):  # somebody could be called sure wrongly
+    requested = limits._CELLS[cell]
+    if isinstance(requested, limits.Sure):  # somebody could be called sure wrongly
         below = np.zeros(len(drawn.means), dtype=bool)
-        if asked.at_least is not None:
-            below |= drawn.means < asked.at_least
-        if asked.within is not None:
-            below |= drawn.means < drawn.means.max() - asked.within
+        if requested.at_least is not None:
+            below |= drawn.means < requested.at_least
+        if requested.within is not None:
+            below |= drawn.means < drawn.means.max() - requested.within
         assert below.any()
 
 

@@ -96,7 +96,7 @@ def test_lower_bound_is_below_upper_bound_and_falls_with_budget():
     ]
     lower = [bounds.least_error(b, **how) for b in (1, 100, 1000)]
     assert (
-        all(low < up for low, up in zip(lower, upper, strict=True))
+        all(low < high for low, high in zip(lower, upper, strict=True))
         and lower == sorted(lower)[::-1]
     )
     with bad_argument("out-of-range", "allocation"):

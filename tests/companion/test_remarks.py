@@ -83,7 +83,7 @@ def test_measures_of_elimination_runs(tables):
 def test_early_mistakes_count_the_first_half_of_phases(tables, monkeypatch):
     far, _ = tables
     best = int(far.problem.pareto_mask.argmax())
-    other = (best + 1) % 3
+    another = (best + 1) % 3
 
     def early(*removed):
         phases = [SimpleNamespace(removed=arm, accepted=False) for arm in removed]
@@ -92,8 +92,8 @@ def test_early_mistakes_count_the_first_half_of_phases(tables, monkeypatch):
         )
         return remarks.early_mistakes(far, runs=2)
 
-    assert early(best, other) == 1 and early(other, best) == 0
-    assert np.isnan(early(other, other))
+    assert early(best, another) == 1 and early(another, best) == 0
+    assert np.isnan(early(another, another))
 
 
 @pytest.mark.slow

@@ -499,7 +499,7 @@ def manifest(**changes):
 @pytest.mark.slow
 def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
     table = write_table(tmp_path)
-    other = write_table(tmp_path, "other", seed=1)
+    other_table = write_table(tmp_path, "other", seed=1)
     for name in ("full", "later", "ofother", "short", "odd"):
         (tmp_path / name).mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
@@ -526,7 +526,7 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
         "output file exists but is not a report": ["rerun", table, "-o", "file"],
         "of other (manifest.json: it is a report on o with other checksums); name": [
             "rerun",
-            other,
+            other_table,
             "-o",
             "ofother",
         ],
@@ -627,7 +627,7 @@ def test_page_runs_with_given_parameters(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "pages_directory", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
     write_table(tmp_path)
-    out = call_book(
+    result = call_book(
         "page",
         "short",
         "-p",
@@ -637,7 +637,7 @@ def test_page_runs_with_given_parameters(tmp_path, monkeypatch):
         "-o",
         "out.ipynb",
     )
-    assert out.exit_code == 0, out.output
+    assert result.exit_code == 0, result.output
     cells = nbformat.read("out.ipynb", as_version=4).cells
     (injected,) = [
         c for c in cells if "injected-parameters" in c.metadata.get("tags", [])
@@ -779,8 +779,8 @@ def test_narrow_terminal_shows_what_to_evaluate_next_and_whole_prices(
     assert max(map(len, shown.splitlines())) <= 80
     text = " ".join(shown.split())
     assert all(
-        f"{at.configuration} on instance {at.instance}" in text
-        for at in advice.next.pairs[:3].itertuples()
+        f"{pair.configuration} on instance {pair.instance}" in text
+        for pair in advice.next.pairs[:3].itertuples()
     )
     cells = shown.partition("\nSure")[0]
     assert re.search(r"/eval +score0", cells)

@@ -134,9 +134,9 @@ def test_unknown_back_end_is_refused(stored):
 
 def spoil_ledger(folder):
     text = (folder / "ledger.csv").read_text()
-    which = pd.read_csv(folder / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
+    number = pd.read_csv(folder / "ledger.csv").dropna(subset=["predicted_low"]).iloc[0]
     (folder / "ledger.csv").write_text(
-        text.replace(f"{which['predicted_low']}", "0.123", 1)
+        text.replace(f"{number['predicted_low']}", "0.123", 1)
     )
 
 

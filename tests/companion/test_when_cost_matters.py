@@ -79,9 +79,9 @@ def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
     arms = random_arms(1, 8, 10, 0.5)
     groups = np.split(arms.rows, arms.offsets[1:-1])
     observed = [
-        [float(c) for c in (own[:, 0].min(), own[:, 0].max())] for own in groups
+        [float(c) for c in (group[:, 0].min(), group[:, 0].max())] for group in groups
     ]
-    table = table_of([own.tolist() for own in groups], profiling_costs=observed)
+    table = table_of([group.tolist() for group in groups], profiling_costs=observed)
     budgets = regions.BUDGETS[selection]
     methods = regions.METHODS[selection]
     replay = cb.replay_online if selection == "online" else cb.replay_identification
@@ -100,9 +100,9 @@ def test_part_matches_replays_of_the_same_rows(selection, monkeypatch):
 
     runs = runs[runs["replication"] >= regions.REPLICATIONS]  # those of problem 1
     expected = runs.groupby(["rho", "name"])["loss"].mean()
-    own = part[part["problem"] == 1].set_index(["rho", "name"])["loss"]
+    losses = part[part["problem"] == 1].set_index(["rho", "name"])["loss"]
     pd.testing.assert_series_equal(
-        own.sort_index(), expected.sort_index(), rtol=1e-9, check_names=False
+        losses.sort_index(), expected.sort_index(), rtol=1e-9, check_names=False
     )
 
 
@@ -209,8 +209,8 @@ def test_choices_match_replays():
     regret = cb.replay_online(table, sensitivity.PAPER, sensitivity.RHO, 4)[
         "efficiency_regret"
     ].mean()
-    for what in ("A1: α = 1", "A2: λ of mean costs", "A4: the crossing pull counts"):
-        assert choices.loc[what, "default"] == pytest.approx(regret)
+    for remark in ("A1: α = 1", "A2: λ of mean costs", "A4: the crossing pull counts"):
+        assert choices.loc[remark, "default"] == pytest.approx(regret)
     assert choices.loc["A4: the crossing pull counts", "other"] >= regret
     is_larger = choices.loc["A9: against ν*(B + 1)", ["other", "default"]]
     assert is_larger["other"] - is_larger["default"] == pytest.approx(

@@ -188,13 +188,13 @@ def test_method_has_one_style_in_every_figure(online, found):
 
 
 def test_methods_have_different_styles():
-    own = list(LOOKS)
-    styles = [figures.method_style(method) for method in own]
+    methods = list(LOOKS)
+    styles = [figures.method_style(method) for method in methods]
     for key in ("color", "marker"):
-        assert len({entry[key] for entry in styles}) == len(own)
+        assert len({entry[key] for entry in styles}) == len(methods)
     assert {
         name for name, policy in list_methods().items() if is_builtin(policy)
-    } == set(own)
+    } == set(methods)
     assert figures.method_label("CoPSI") == "CoPSI"
     assert figures.method_label("CoPSIAdaptive") == "CoPSI (adaptive L*)"
 
@@ -412,7 +412,7 @@ def test_labels_of_small_costs_do_not_overlap():
     ax.figure.draw_without_rendering()
     shown = [label for label in ax.get_xticklabels() if label.get_text()]
     ends = [(box.x0, box.x1) for label in shown if (box := label.get_window_extent())]
-    assert all(one[1] < other[0] for one, other in pairwise(sorted(ends)))
+    assert all(one[1] < following[0] for one, following in pairwise(sorted(ends)))
 
 
 def test_landscape_shows_one_split(synthetic):
@@ -469,10 +469,10 @@ def test_stepper_shows_one_step_and_prints_the_requested_ones():
         and "one &lt;" in shown
         and shown.count('class="step paper"') == 1
     )
-    one, other = (
+    one, second = (
         re.search(r'id="([^"]+)"', figures.stepper([("", "")]))[1] for _ in range(2)
     )
-    assert one != other  # two on a page do not share their buttons
+    assert one != second  # two on a page do not share their buttons
 
 
 @pytest.mark.slow

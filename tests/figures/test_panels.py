@@ -47,7 +47,7 @@ def test_panels_and_legend_entries_are_drawings_of_their_own():
     for number, svg in enumerate(svgs[:4]):
         assert f"panel {number}" in texts(svg) and "0.00123 of it" in texts(svg)
         assert not any(
-            f"panel {other}" in texts(svg) for other in range(4) if other != number
+            f"panel {panel}" in texts(svg) for panel in range(4) if panel != number
         )
     assert texts(svgs[4]) == ["one of four"]
 

@@ -362,8 +362,8 @@ def state(run):
             else str(recommended),
             [pull.key for pull in run.in_flight],
             [
-                (told.pull.key, str(told.reward), told.cost, told.record)
-                for told in run.records()
+                (record.pull.key, str(record.reward), record.cost, record.record)
+                for record in run.records()
             ],
         )
     )
@@ -383,7 +383,7 @@ def fly(run, rng, at_once=3, maximum=None, leave_out=False):
             return
         pull = flying.pop(int(rng.integers(len(flying))))
         reward, cost = evaluation(pull, pull.number)
-        attempts = sum(told.pull.key == pull.key for told in run.records())
+        attempts = sum(record.pull.key == pull.key for record in run.records())
         if leave_out and pull.key == (0, 1):
             run.leave_out(pull)
         elif pull.number % 3 == 2 and not attempts:
@@ -464,27 +464,31 @@ def test_repeatedly_truncated_flights_end_like_an_uninterrupted_one(
             records = run.records()
     assert policy.recommend().tolist() == uncut.recommend().tolist()
     assert repr(policy.phases) == repr(uncut.phases)
-    scored = [told.pull.key for told in records if told.reward is not None]
+    scored = [record.pull.key for record in records if record.reward is not None]
     assert len(scored) == len(set(scored)) == policy.pulls.sum()
     begun = [
         (entry["ask"], entry["number"])
         for entry in entries(path)
         if entry.get("ask") is not None
     ]
-    ended = [told.pull.key for told in records]
+    ended = [record.pull.key for record in records]
     for key in set(begun):
         assert 0 <= begun.count(key) - ended.count(key) <= len(cuts)
 
 
 def test_records_are_restored(path):
-    kept = {"prompt tokens": np.int64(12), "answer": "17 €", "parts": [0.5, None, True]}
+    content = {
+        "prompt tokens": np.int64(12),
+        "answer": "17 €",
+        "parts": [0.5, None, True],
+    }
 
     def make():
         return cb.CoPSIOnce(COSTS, 12.25, 2, 7)
 
     with cb.Journal(path, make()) as run:
         pulls = [run.ask() for _ in range(5)]
-        run.tell(pulls[4], [1.0, 0.5], 0.2, kept)
+        run.tell(pulls[4], [1.0, 0.5], 0.2, content)
         run.tell(pulls[0], None, 0.1)
         run.leave_out(pulls[0])  # after the failure, that was billed
         before = state(run)
@@ -654,10 +658,10 @@ OTHERS |= {"expected_costs": [1.0, 1.0, 1.0]}  # as without, before the first pu
 @pytest.mark.parametrize(
     ("kind", "arguments", "option", "value"),
     [
-        *((cb.CoHVUCB, ONLINE, *other) for other in OTHERS.items()),
+        *((cb.CoHVUCB, ONLINE, *change) for change in OTHERS.items()),
         *(
-            (cb.CoPSIOnce, ONCE, *other)
-            for other in {"n_instances": 8, "confidence": 0.9}.items()
+            (cb.CoPSIOnce, ONCE, *change)
+            for change in {"n_instances": 8, "confidence": 0.9}.items()
         ),
     ],
 )
@@ -802,10 +806,10 @@ def test_failed_lock_is_reported(path, monkeypatch):
         raise OSError(errno.ENOSYS, "no locks here")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    other = path.with_name("other.journal")
-    with fault("not-lockable", str(other), names=["no locks here"]):
-        cb.Journal(other, MAKERS["CoPSI"]())
-    assert not other.exists()
+    second_path = path.with_name("other.journal")
+    with fault("not-lockable", str(second_path), names=["no locks here"]):
+        cb.Journal(second_path, MAKERS["CoPSI"]())
+    assert not second_path.exists()
 
 
 def test_journal_without_folder_flush(path, monkeypatch):

@@ -173,8 +173,8 @@ def test_concurrency_stays_within_the_evaluators_limit(tmp_path):
 #: Other tests make methods of their own.
 OURS = sorted(
     name
-    for name, each in list_methods().items()
-    if each.__module__.startswith("cobandit.")
+    for name, method in list_methods().items()
+    if method.__module__.startswith("cobandit.")
 )
 
 
@@ -306,7 +306,7 @@ class TestFailures:
 
     @pytest.mark.slow
     def test_timed_out_evaluations_fail(self, tmp_path):
-        slow, told = [], []
+        slow, lines = [], []
 
         class Slow(Fake):
             async def evaluate(self, configuration, instances):
@@ -324,9 +324,9 @@ class TestFailures:
             plan,
             tmp_path / "run",
             evaluator=Slow(),
-            watch=lambda each: told.append(each.line),
+            watch=lambda progress: lines.append(progress.line),
         )
-        late = [line for line in told if "no answer within 0.05 s" in line]
+        late = [line for line in lines if "no answer within 0.05 s" in line]
         assert len(slow) == len(late) == 2 and all(
             "tried again" in line for line in late
         )
@@ -656,13 +656,13 @@ class TestGoingOn:
     )
     def test_differences_are_named_by_their_path(self, changes, differ):
         """And where an endpoint is may change."""
-        here = asking("http://127.0.0.1:1/v1", body={}) | {"instances": 12}
-        written = check_plan(here, "plan").model_dump(mode="json")
-        openai = here["evaluate"]["openai"] | changes
+        local_plan = asking("http://127.0.0.1:1/v1", body={}) | {"instances": 12}
+        written = check_plan(local_plan, "plan").model_dump(mode="json")
+        openai = local_plan["evaluate"]["openai"] | changes
         assert (
-            check_plan(here | {"evaluate": {"openai": openai}}, "plan").differences(
-                written
-            )
+            check_plan(
+                local_plan | {"evaluate": {"openai": openai}}, "plan"
+            ).differences(written)
             == differ
         )
         by_place = [
@@ -700,11 +700,11 @@ class TestGoingOn:
     def test_whole_plan_may_change_before_the_first_result(self, tmp_path):
         stop_after(0, PLAN, tmp_path / "run")
         assert (tmp_path / "run" / "pilot.journal").exists()
-        other = PLAN | {
+        other_plan = PLAN | {
             "configurations": {"grid": GRID | {"model": ["large"]}},
             "seed": 3,
         }
-        done = live.run(other, tmp_path / "run", evaluator=Fake())
+        done = live.run(other_plan, tmp_path / "run", evaluator=Fake())
         assert done.policy.n_arms == 3
 
     @pytest.mark.slow
@@ -909,15 +909,15 @@ class TestGoingOn:
     def test_answers_to_changed_questions_are_not_reused(self, tmp_path):
         """Neither by reuse nor by a start from the table, and no message advises it."""
         first = PLAN | {"evaluate": {"callable": {"function": "some:one"}}}
-        other = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
+        other_plan = PLAN | {"evaluate": {"callable": {"function": "some:other"}}}
         done = live.run(first, tmp_path / "run", evaluator=Fake())
         expected = {
             "code": "other-evaluator",
             "folder": tmp_path / "new",
             "names": ["function is 'some:one' there and 'some:other' here"],
         }
-        expect_fault(plan=other | {"reuse": str(done.table)}, **expected)
-        expect_fault(plan=other, start=done.table, **expected)
+        expect_fault(plan=other_plan | {"reuse": str(done.table)}, **expected)
+        expect_fault(plan=other_plan, start=done.table, **expected)
         assert not (tmp_path / "new").exists()
 
     @pytest.mark.slow

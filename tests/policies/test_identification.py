@@ -153,9 +153,9 @@ def test_uniform_makes_complete_rounds(given_problem, rho):
 def test_uniform_with_realised_costs_compares_equal_counts():
     """A cost of 9 interrupts round three, whose good reward of arm 0 does not count."""
     finder = cb.UniformIdentification([2, 2], 13, 1)
-    told = iter([([0.5], 2), ([0.6], 2), ([0.5], 2), ([0.6], 2), ([1.0], 9)])
+    results = iter([([0.5], 2), ([0.6], 2), ([0.5], 2), ([0.6], 2), ([1.0], 9)])
     while (arm := finder.ask()) is not None:
-        finder.tell(arm, *next(told))
+        finder.tell(arm, *next(results))
     assert finder.pulls.tolist() == [3, 2]
     assert finder.recommend().tolist() == [1]
 

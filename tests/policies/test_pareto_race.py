@@ -28,10 +28,11 @@ def races(draw, max_instances=40):
     return rewards, costs, draw(st.integers(0, 3)) / 10
 
 
-def above(mean, other, by=0.0):
+def above(mean, mean_of_other, by=0.0):
     """Tell whether one arm dominates another by a margin, by definition."""
     differences = [
-        round(10_000_000 * (a - b - by)) for a, b in zip(mean, other, strict=True)
+        round(10_000_000 * (a - b - by))
+        for a, b in zip(mean, mean_of_other, strict=True)
     ]
     return min(differences) >= 0 and max(differences) > 0
 
@@ -53,7 +54,7 @@ def is_promised(returned, means, tolerance):
     """Tell whether a race holds its promise: twice the tolerance, once if returned."""
     among = [means[entry] for entry in returned]
     return is_good(returned, means, tolerance, 2 * tolerance) and not any(
-        above(other, mean, tolerance) for mean in among for other in among
+        above(rival, mean, tolerance) for mean in among for rival in among
     )
 
 
@@ -182,9 +183,9 @@ def test_thresholds_rise_with_ties_and_spend_the_stated_error(n_instances):
 class Seen:
     """Return the evidence per pair after n instances, by definition, from (n, K, D)."""
 
-    def __init__(self, seen, tolerance, n_instances):
-        self.n, self.n_instances, self.tolerance = len(seen), n_instances, tolerance
-        x = seen[:, None] - seen[:, :, None]
+    def __init__(self, observed, tolerance, n_instances):
+        self.n, self.n_instances, self.tolerance = len(observed), n_instances, tolerance
+        x = observed[:, None] - observed[:, :, None]
         self.differences = x.mean(axis=0)
         scatter = np.maximum(((x - self.differences) ** 2).sum(axis=0), 1) + 0.25
         self.errors = np.sqrt(scatter * (1 - self.n / n_instances)) / self.n

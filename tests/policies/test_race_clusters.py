@@ -103,8 +103,8 @@ def test_instance_of_a_cluster_can_be_omitted():
             race.leave_out(pull)
         else:
             race.tell(pull, rewards[pull.key])
-    kept = np.delete(rewards, sorted(left_out), axis=1)
-    expected = np.flatnonzero(pareto_mask(kept.mean(axis=1), dominance="standard"))
+    remaining = np.delete(rewards, sorted(left_out), axis=1)
+    expected = np.flatnonzero(pareto_mask(remaining.mean(axis=1), dominance="standard"))
     assert race.depth == 9 and race.recommend().tolist() == expected.tolist()
 
 

@@ -26,9 +26,9 @@ def play(race, rewards, costs):
     return race
 
 
-def dominates(mean, other):
+def dominates(mean, mean_of_other):
     """Standard dominance of (objectives..., minus the cost)."""
-    ahead = [round(1e9 * (a - b)) for a, b in zip(mean, other, strict=True)]
+    ahead = [round(1e9 * (a - b)) for a, b in zip(mean, mean_of_other, strict=True)]
     return min(ahead) >= 0 and max(ahead) > 0
 
 
@@ -37,7 +37,7 @@ def find_front(means):
     return [
         i
         for i, mean in enumerate(means)
-        if not any(dominates(other, mean) for other in means)
+        if not any(dominates(rival, mean) for rival in means)
     ]
 
 
@@ -143,13 +143,13 @@ def test_certified_race_compares_declared_costs():
         race.recommend().tolist() == second_race.recommend().tolist()
         and race.pulls.tolist() == second_race.pulls.tolist()
     )
-    off = beyond_tolerance(
+    excess = beyond_tolerance(
         np.isin(np.arange(8), race.recommend())[None],
         rewards.mean(axis=1),
         0.2,
         declared,
     )
-    assert off[0] < 1e-9
+    assert excess[0] < 1e-9
 
 
 def test_omitted_instances_do_not_enter_compared_costs():
@@ -194,14 +194,19 @@ def test_given_evaluations_include_their_costs():
 def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
     """Its standard error is that of the values (1 + r) c + a - c' per instance."""
     rng = np.random.default_rng(seed)
-    own_draws, other = np.exp(rng.normal(0, 1, (2, n))) * rng.uniform(0.5, 2, (2, 1))
-    centred = [entry - entry.mean() for entry in (own_draws, other, own_draws - other)]
+    own_draws, other_draws = np.exp(rng.normal(0, 1, (2, n))) * rng.uniform(
+        0.5, 2, (2, 1)
+    )
+    centred = [
+        entry - entry.mean()
+        for entry in (own_draws, other_draws, own_draws - other_draws)
+    ]
     scatters = [float(entry @ entry) for entry in centred]
     margin = compare_costs(
-        own_draws.mean(), other.mean(), *scatters, n, 1 / n, share, amount
+        own_draws.mean(), other_draws.mean(), *scatters, n, 1 / n, share, amount
     )
-    contrast = (1 + share) * own_draws + amount - other
-    size = max(own_draws.mean(), other.mean())
+    contrast = (1 + share) * own_draws + amount - other_draws
+    size = max(own_draws.mean(), other_draws.mean())
     scatter = (
         max(float(((contrast - contrast.mean()) ** 2).sum()), size**2) + 0.25 * size**2
     )
@@ -209,7 +214,7 @@ def test_margin_equals_that_of_the_contrast(seed, n, share, amount):
     assert margin.within_error == pytest.approx(np.sqrt(scatter) / n / size)
     assert margin.varies == 1.0
     assert (margin.within >= 0) == find_affordable(
-        [own_draws.mean(), other.mean()], amount
+        [own_draws.mean(), other_draws.mean()], amount
     )[0, 1] or share
 
 

@@ -50,8 +50,8 @@ def test_targets_match_every_order_of_elimination(n_arms, factor):
     budget = factor * brute_force_constant(costs) * costs.sum()
 
     @cache
-    def constant_of(left):
-        return brute_force_constant(costs[sorted(left)])
+    def constant_of(remaining):
+        return brute_force_constant(costs[sorted(remaining)])
 
     for order in permutations(range(n_arms)):
         finder = adaptive(costs, budget)
@@ -59,10 +59,10 @@ def test_targets_match_every_order_of_elimination(n_arms, factor):
         assert [phase.removed for phase in finder.phases] == list(order[:-1])
         gone, targets = 0.0, []
         for r in range(n_arms - 1):
-            left = costs[list(order[r:])]
-            constant = constant_of(frozenset(order[r:])) if len(left) > 2 else 1.0
-            targets.append(floor((budget - gone) / (constant * left.sum())))
-            gone += left[0] * targets[-1]
+            remaining = costs[list(order[r:])]
+            constant = constant_of(frozenset(order[r:])) if len(remaining) > 2 else 1.0
+            targets.append(floor((budget - gone) / (constant * remaining.sum())))
+            gone += remaining[0] * targets[-1]
         assert [phase.target for phase in finder.phases] == targets
         assert (
             allocation.elimination_targets(costs[list(order)], budget)[0].tolist()

@@ -15,6 +15,10 @@ MOST = {
     ),
 }
 MOST_IN_PROSE = 3
+#: Share of names in a folder of tests.
+MOST_IN_TESTS = 0.01
+TESTS = language.ROOT / "tests"
+FOLDERS = sorted({path.parent for path in TESTS.rglob("*/*.py")})
 
 SAMPLE = '''
 def add(found, number):
@@ -51,3 +55,8 @@ def test_mannerisms_of_the_code_are_below_the_ceiling(package):
 
 def test_mannerisms_of_the_prose_are_below_the_ceiling():
     assert language.count_phrases_of_prose() <= MOST_IN_PROSE
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_names_in_tests_tell_what_they_hold(folder):
+    assert language.count(folder.glob("*.py")).small_names < MOST_IN_TESTS

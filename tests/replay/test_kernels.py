@@ -88,9 +88,9 @@ def test_crossing_pull_is_recorded(method):
         )
         with guarantees_aside():
             run = cb.play(policy, table, seed=5)
-        taken = kernels.record(1, len(run.arms) + 1)
-        run_kernel(policy, pack_table(table).feedback, 5, np.arange(1), taken)
-        crossed.append(int(taken.arms[0, -1]))
+        record = kernels.record(1, len(run.arms) + 1)
+        run_kernel(policy, pack_table(table).feedback, 5, np.arange(1), record)
+        crossed.append(int(record.arms[0, -1]))
         in_flight = np.flatnonzero(policy.in_flight).tolist()
         assert crossed[-1] == (in_flight[0] if in_flight else -1)
     assert -1 in crossed and max(crossed) >= 0

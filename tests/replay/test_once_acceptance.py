@@ -87,12 +87,17 @@ def test_short_lists_are_at_least_as_good_as_a_subset(name):
     n_arms, n_instances = len(costs), int(feedback.offsets[1])
     means = feedback.rows[:, 2:].reshape(n_arms, n_instances, -1).mean(axis=1)
     for share in (0.2, 0.3, 0.5, 0.7, 0.9):
-        given = costs, share * n_instances * costs.sum(), means.shape[1], n_instances
+        arguments = (
+            costs,
+            share * n_instances * costs.sum(),
+            means.shape[1],
+            n_instances,
+        )
         ours, subset = (
             (
-                run_kernel(method(*given), feedback, 0, np.arange(400), realised=False)[
-                    2
-                ]
+                run_kernel(
+                    method(*arguments), feedback, 0, np.arange(400), realised=False
+                )[2]
                 == pareto_mask(means)
             )
             .all(axis=1)

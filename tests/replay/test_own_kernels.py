@@ -118,7 +118,7 @@ def forgotten():
         (
             Steady,
             kernels.elimination_target,
-            lambda at, step: step * at.phase,
+            lambda terms, step: step * terms.phase,
             {"step": 3},
             cb.CoPSI,
         ),
@@ -137,10 +137,10 @@ def test_custom_formulas_share_the_compiled_run(
 
 
 def test_kernel_name_must_be_unused(forgotten):
-    taken = type("CoHVUCB", (cb.CoHVUCB,), {})
+    namesake = type("CoHVUCB", (cb.CoHVUCB,), {})
     with bad_argument("name-taken", "policy", ["CoHVUCB"]):
-        kernels.online_index(taken)(lambda n, sums, squares: -float(n))
-    assert taken not in KERNELS
+        kernels.online_index(namesake)(lambda n, sums, squares: -float(n))
+    assert namesake not in KERNELS
 
 
 def test_formulas_are_stored_under_separate_names():
@@ -163,8 +163,8 @@ def test_unsupported_replays_are_reported(forgotten):
     with bad_argument("evaluates-once", "feedback", ["CoPSIOnce"]):
         testing.check_kernel("CoPSIOnce")
     for formula, attribute, value in (
-        (lambda at, stepp: 1, "stepp", "no such attribute"),
-        (lambda at, costs: 1, "costs", "array"),
+        (lambda terms, stepp: 1, "stepp", "no such attribute"),
+        (lambda terms, costs: 1, "costs", "array"),
     ):
         kernels.elimination_target(Steady)(formula)
         with bad_argument("not-a-number", attribute, ["Steady", value]):
@@ -173,4 +173,4 @@ def test_unsupported_replays_are_reported(forgotten):
 
 def test_formula_reads_at_most_eight_numbers(forgotten):
     with bad_argument("too-many-numbers", "formula", ["9", "8"]):
-        kernels.elimination_target(Steady)(lambda at, a, b, c, d, e, f, g, h, i: 1)
+        kernels.elimination_target(Steady)(lambda terms, a, b, c, d, e, f, g, h, i: 1)

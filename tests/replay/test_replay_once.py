@@ -30,9 +30,9 @@ CERTIFIED = [
     {"tolerance": 0.1, "error": 0.9, "budget": None},
     {},
 ]
-OPTIONS["ParetoRace"] += [{"certified": True, **each} for each in CERTIFIED]
+OPTIONS["ParetoRace"] += [{"certified": True, **options} for options in CERTIFIED]
 OPTIONS["ParetoRace"] += [
-    {"front": "objectives", **each} for each in OPTIONS["ParetoRace"]
+    {"front": "objectives", **options} for options in OPTIONS["ParetoRace"]
 ]
 OPTIONS["ParetoRace"] += [
     {"cost_tolerance": "25%", "tolerance": 0.1},

@@ -17,12 +17,14 @@ RUNS = experiments.play("online", cb.load("synthetic-24"), replications=20, rho=
 
 def test_pairs_cover_every_claim_and_every_derived_number():
     """A pair that is missing would be judged by the intervals of both means."""
-    about = {(n.method, n.against) for n in paper.published() if n.operation}
+    compared = {(n.method, n.against) for n in paper.published() if n.operation}
     for claim in paper.claims():
-        about |= {
+        compared |= {
             (method, against) for method in claim.methods for against in claim.against
         }
-    assert about - {("UniformIdentification", "CoPSI")} <= set(experiment_cells.PAIRS)
+    assert compared - {("UniformIdentification", "CoPSI")} <= set(
+        experiment_cells.PAIRS
+    )
 
 
 def test_differences_have_paired_intervals():

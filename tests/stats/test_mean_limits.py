@@ -210,12 +210,12 @@ def test_limits_of_binary_scores_on_a_benchmark_are_exact(total, seen, level):
         [0.0, 1.0], np.column_stack([seen - hits, hits]), total, level
     )
     right = np.arange(total + 1)
-    for at in hits:
-        possible = (right >= at) & (right <= total - seen + at)
-        enough = stats.hypergeom.sf(at - 1, total, right, seen) > tail
-        few = stats.hypergeom.cdf(at, total, right, seen) > tail
-        assert low[at] * total == pytest.approx(right[possible & enough].min())
-        assert high[at] * total == pytest.approx(right[possible & few].max())
+    for place in hits:
+        possible = (right >= place) & (right <= total - seen + place)
+        enough = stats.hypergeom.sf(place - 1, total, right, seen) > tail
+        few = stats.hypergeom.cdf(place, total, right, seen) > tail
+        assert low[place] * total == pytest.approx(right[possible & enough].min())
+        assert high[place] * total == pytest.approx(right[possible & few].max())
     for count in right:
         is_held = (low * total <= count + 1e-9) & (count - 1e-9 <= high * total)
         assert (

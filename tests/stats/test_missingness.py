@@ -23,8 +23,8 @@ def easy_half(rng, n_instances=40):
     """Return one configuration on the easier half, and a better one on everything."""
     hard = np.arange(n_instances) >= n_instances // 2
     one = np.where(hard, np.nan, np.arange(n_instances) != 3)
-    other = np.where(hard, rng.random(n_instances) < 0.4, 1.0)
-    return table_of([one, other], [1.0, 0.9])
+    easy_scores = np.where(hard, rng.random(n_instances) < 0.4, 1.0)
+    return table_of([one, easy_scores], [1.0, 0.9])
 
 
 def table_of(scores, costs, **options):
@@ -151,14 +151,14 @@ def test_steps_use_shared_instances():
     advice = cb.recommend(table_of(scores, costs), replications=2)
     assert advice.adjusted and not advice.dependence and len(advice.front) > 2
     numbers = [int(name.removeprefix("arm")) for name in advice.front.index]
-    for place, (one, other) in enumerate(pairwise(numbers), 1):
-        is_shared = ~np.isnan(scores[[one, other]]).any(axis=0)
+    for place, (one, following) in enumerate(pairwise(numbers), 1):
+        is_shared = ~np.isnan(scores[[one, following]]).any(axis=0)
         row = advice.front.iloc[place]
         assert row["more_accuracy"] == pytest.approx(
-            scores[other, is_shared].mean() - scores[one, is_shared].mean()
+            scores[following, is_shared].mean() - scores[one, is_shared].mean()
         )
         assert row["times"] == pytest.approx(
-            costs[other, is_shared].mean() / costs[one, is_shared].mean()
+            costs[following, is_shared].mean() / costs[one, is_shared].mean()
         )
 
 

@@ -79,8 +79,8 @@ def test_comparison_covers_all_couplings(given_counts):
         k for k in table["both"] if (table.loc[table["both"] >= k, "p"] <= 0.05).all()
     ]
     assert result["needed"] == min(enough) if enough else isnan(result["needed"])
-    other = paired_errors.compare(second, first, n)
-    assert [*result.values()] == pytest.approx([*other.values()], nan_ok=True)
+    swapped = paired_errors.compare(second, first, n)
+    assert [*result.values()] == pytest.approx([*swapped.values()], nan_ok=True)
 
 
 def test_unpaired_tests_match_scipy():

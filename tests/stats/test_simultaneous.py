@@ -42,13 +42,21 @@ def by_hand(compared, alpha, seed=0):
                 if t[d, i, j] <= 3 or t[d, i, j] <= minimum
             ]
         largest[i] = np.max(entry, axis=0)
-    off, on, open_ = alpha / (2 * K * (K - 1)), alpha / (2 * K * D), set(range(K))
+    alpha_off, alpha_on, open_ = (
+        alpha / (2 * K * (K - 1)),
+        alpha / (2 * K * D),
+        set(range(K)),
+    )
 
     def settled(i):
         others = [(t[:, i, j].min(), shared[i, j]) for j in range(K) if j != i]
-        if any(minimum > stats.t.isf(off, n - 1) for minimum, n in others if n > 1):
+        if any(
+            minimum > stats.t.isf(alpha_off, n - 1) for minimum, n in others if n > 1
+        ):
             return True
-        return all(n > 1 and -minimum > stats.t.isf(on, n - 1) for minimum, n in others)
+        return all(
+            n > 1 and -minimum > stats.t.isf(alpha_on, n - 1) for minimum, n in others
+        )
 
     open_ = {i for i in open_ if not settled(i)}
     while open_:
@@ -59,13 +67,15 @@ def by_hand(compared, alpha, seed=0):
             share = alpha * len(wrongly_off) / parts
             maximum = np.max([largest[i] for i in wrongly_off], axis=0)
             value = np.sort(maximum)[int(np.ceil((1 - share) * (len(maximum) - 1)))]
-            off = max(off, stats.norm.sf(value), share / (len(wrongly_off) * (K - 1)))
-        on = max(on, alpha / (parts * D))
+            alpha_off = max(
+                alpha_off, stats.norm.sf(value), share / (len(wrongly_off) * (K - 1))
+            )
+        alpha_on = max(alpha_on, alpha / (parts * D))
         leftovers = {i for i in open_ if not settled(i)}
         if leftovers == open_:
             break
         open_ = leftovers
-    return off, on
+    return alpha_off, alpha_on
 
 
 @pytest.mark.slow

@@ -93,13 +93,13 @@ def members(path):
 
 def pack(path, without):
     """Write an archive again, without the members that are called so."""
-    kept = {
+    remaining = {
         name: content
         for name, content in members(path).items()
         if not re.match(without, name)
     }
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in kept.items():
+        for name, content in remaining.items():
             archive.writestr(name, content)
 
 

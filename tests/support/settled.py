@@ -16,19 +16,21 @@ def sample(table, n_instances, rng):
     rows = table.rows
     of = rows["instance"].cat.codes.to_numpy().reshape(table.n_arms, -1)
     drawn = rng.integers(of.shape[1], size=n_instances)
-    taken = rows.iloc[(np.arange(table.n_arms)[:, None] * of.shape[1] + drawn).ravel()]
+    drawn_rows = rows.iloc[
+        (np.arange(table.n_arms)[:, None] * of.shape[1] + drawn).ravel()
+    ]
     names = [f"{number:06d}" for number in range(n_instances)]
     return again(
-        taken.assign(instance=np.tile(names, table.n_arms)), table, n_instances
+        drawn_rows.assign(instance=np.tile(names, table.n_arms)), table, n_instances
     )
 
 
 def thinned(table, share, rng):
     """A share of each configuration's evaluations, drawn at random, at least four."""
-    rows, kept = table.rows, []
+    rows, parts = table.rows, []
     for _, group in rows.groupby("config", observed=True):
-        kept.append(group.sample(max(4, round(share * len(group))), random_state=rng))
-    return again(pd.concat(kept), table, rows["instance"].nunique())
+        parts.append(group.sample(max(4, round(share * len(group))), random_state=rng))
+    return again(pd.concat(parts), table, rows["instance"].nunique())
 
 
 def again(rows, table, n_instances):

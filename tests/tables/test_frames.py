@@ -43,25 +43,25 @@ def table(frame=None, **changes):
 
 
 def test_one_call_replaces_a_card():
-    made = table()
-    assert made.configs == ("m0", "m1", "m2") and made.objectives == (
+    built = table()
+    assert built.configs == ("m0", "m1", "m2") and built.objectives == (
         "accuracy",
         "speed",
     )
     assert (
-        made.card.cost.unit == "USD"
-        and made.kind == "measured"
-        and made.card.arms == ()
+        built.card.cost.unit == "USD"
+        and built.kind == "measured"
+        and built.card.arms == ()
     )
     by_hand = evaluations().groupby("model")["usd"].mean()
-    rows = made.rows
+    rows = built.rows
     assert np.allclose(rows.groupby("config", observed=True)["cost"].mean(), by_hand)
     known = rows["split"] == "profiling"
     assert np.allclose(
-        made.costs, rows[known].groupby("config", observed=True)["cost"].mean()
+        built.costs, rows[known].groupby("config", observed=True)["cost"].mean()
     )
     assert np.allclose(
-        made.raw_means["latency"], evaluations().groupby("model")["latency"].mean()
+        built.raw_means["latency"], evaluations().groupby("model")["latency"].mean()
     )
 
 
@@ -69,9 +69,9 @@ def test_one_call_replaces_a_card():
     ("questions", "profiling"), [(4, 2), (5, 2), (7, 2), (8, 2), (13, 3), (100, 20)]
 )
 def test_default_split_keeps_two_instances_per_part(questions, profiling):
-    made = table(evaluations(questions=questions))
-    assert made.card.split.profiling == profiling
-    assert (made.n_instances == questions).all() and len(made.feedback.costs) == 3 * (
+    built = table(evaluations(questions=questions))
+    assert built.card.split.profiling == profiling
+    assert (built.n_instances == questions).all() and len(built.feedback.costs) == 3 * (
         questions - profiling
     )
 
@@ -79,9 +79,9 @@ def test_default_split_keeps_two_instances_per_part(questions, profiling):
 def test_several_columns_name_and_describe_a_configuration():
     frame = evaluations(4).assign(model="m", size=np.repeat([0.5, 1.0, 2.0, 4.0], 8))
     frame["size"] = evaluations(4)["model"].str[1].astype(int).to_numpy() / 2
-    made = table(frame, config=["model", "size"])
-    assert made.configs == ("m 0.0", "m 0.5", "m 1.0", "m 1.5")
-    assert made.subset("size > 0.5").configs == ("m 1.0", "m 1.5")
+    built = table(frame, config=["model", "size"])
+    assert built.configs == ("m 0.0", "m 0.5", "m 1.0", "m 1.5")
+    assert built.subset("size > 0.5").configs == ("m 1.0", "m 1.5")
     assert table(arms=["size"]).subset("size == 0").configs == ("m0", "m2")
 
 
@@ -95,17 +95,17 @@ def test_several_columns_name_and_describe_a_configuration():
     ],
 )
 def test_cost_is_a_column_a_number_or_per_configuration(cost, costs, unit):
-    made = table(cost=cost, unit=None)
-    assert made.card.cost.unit == unit
-    assert costs is None or made.costs.tolist() == costs
+    built = table(cost=cost, unit=None)
+    assert built.card.cost.unit == unit
+    assert costs is None or built.costs.tolist() == costs
 
 
 def test_objective_accepts_the_cost_or_card_fields():
     limits = {"column": "usd", "transform": "negate-minmax", "limits": [0.0, 2.0]}
-    made = table(objectives={"accuracy": "correct", "thrift": limits})
-    assert made.limits["thrift"] == (0.0, 2.0)
-    assert made.rows["thrift"].tolist() == pytest.approx(
-        (1 - made.rows["cost"] / 2).clip(0, 1).tolist()
+    built = table(objectives={"accuracy": "correct", "thrift": limits})
+    assert built.limits["thrift"] == (0.0, 2.0)
+    assert built.rows["thrift"].tolist() == pytest.approx(
+        (1 - built.rows["cost"] / 2).clip(0, 1).tolist()
     )
     assert table(objectives=["correct"]).objectives == ("correct",)
 
@@ -117,8 +117,8 @@ def test_zero_cost_is_replaced_by_smallest_cost():
         "cost-not-positive", "from_frame", ["0.0"], "smallest_cost", column="usd"
     ):
         table(frame)
-    made = table(frame, smallest_cost=0.001)
-    assert made.n_free == 1 and made.rows["cost"].min() == 0.001
+    built = table(frame, smallest_cost=0.001)
+    assert built.n_free == 1 and built.rows["cost"].min() == 0.001
 
 
 @pytest.mark.parametrize("part", ["whole", "subset", "ragged", "one objective"])
@@ -126,18 +126,18 @@ def test_saved_table_is_read_unchanged(part, tmp_path):
     frame = evaluations(6, 20)
     if part == "ragged":
         frame = frame[(frame["model"] != "m1") | (frame["question"] < 5)]
-    made = table(frame, arms=["size"])
+    built = table(frame, arms=["size"])
     parts = {
-        "subset": made.subset("size == 1"),
-        "one objective": made.select_objectives("speed"),
+        "subset": built.subset("size == 1"),
+        "one objective": built.select_objectives("speed"),
     }
-    made = parts.get(part, made)
-    card = cb.save(made, tmp_path / "mine.parquet")
+    built = parts.get(part, built)
+    card = cb.save(built, tmp_path / "mine.parquet")
     restored = cb.read(tmp_path / "mine.parquet")
     assert card == tmp_path / "mine.yml" and restored.card.records == "mine.parquet"
-    pd.testing.assert_frame_equal(restored.rows, made.rows)
-    pd.testing.assert_frame_equal(restored.summary(), made.summary())
-    assert restored.limits == made.limits and restored.arms.equals(made.arms)
+    pd.testing.assert_frame_equal(restored.rows, built.rows)
+    pd.testing.assert_frame_equal(restored.summary(), built.summary())
+    assert restored.limits == built.limits and restored.arms.equals(built.arms)
 
 
 def test_part_with_unnameable_split_is_not_saved(tmp_path):
@@ -238,14 +238,14 @@ def test_arrays_may_have_missing_evaluations():
     rewards = rng.random((3, 6, 2))
     rewards[1, 4] = np.nan
     costs = rng.uniform(1, 2, (3, 6))
-    made = EvaluationTable.from_arrays(
+    built = EvaluationTable.from_arrays(
         rewards, costs, configs=["c", "a", "b"], objectives=["right", "kind"]
     )
-    assert made.configs == ("a", "b", "c") and made.n_instances.tolist() == [5, 6, 6]
-    assert made.summary().loc["b", ["right", "kind"]].tolist() == pytest.approx(
+    assert built.configs == ("a", "b", "c") and built.n_instances.tolist() == [5, 6, 6]
+    assert built.summary().loc["b", ["right", "kind"]].tolist() == pytest.approx(
         rewards[2].mean(axis=0).tolist()
     )
-    four = made.summary("all").loc["a", "cost"] / np.delete(costs[1], 4).mean()
+    four = built.summary("all").loc["a", "cost"] / np.delete(costs[1], 4).mean()
     assert four == pytest.approx(
         costs[[0, 2]].mean() / np.delete(costs[[0, 2]], 4, axis=1).mean()
     )
@@ -253,7 +253,7 @@ def test_arrays_may_have_missing_evaluations():
     same = EvaluationTable.from_arrays(
         masked, costs, configs=["c", "a", "b"], objectives=["right", "kind"]
     )
-    pd.testing.assert_frame_equal(same.rows, made.rows)
+    pd.testing.assert_frame_equal(same.rows, built.rows)
     # what is measured has a transform; one objective needs no third axis
     seconds = EvaluationTable.from_arrays(
         costs, [1, 2, 3], objectives={"speed": "inverse-percentile"}, unit="s"

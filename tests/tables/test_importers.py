@@ -527,10 +527,10 @@ def test_tidy_tables_of_every_format_are_read(workspace, suffix):
     assert table.objectives == ("accuracy", "efficiency") and "001" in set(
         table.rows["instance"]
     )
-    other = import_logs(
+    second = import_logs(
         "inspect", ["json"], "other.parquet", seed=0, latency="total_time"
     ).table
-    assert np.allclose(table.raw_means, other.raw_means)
+    assert np.allclose(table.raw_means, second.raw_means)
 
 
 def test_wide_tables_are_read(workspace):
@@ -716,9 +716,9 @@ def test_runs_counting_only_completions_use_these(workspace):
     def without_output(entries):
         for entry in entries:
             entry["stats"] = [
-                each
-                for each in entry["stats"]
-                if each["name"]["name"] != "num_output_tokens"
+                statistic
+                for statistic in entry["stats"]
+                if statistic["name"]["name"] != "num_output_tokens"
             ]
 
     imported_whole = import_logs("helm", ["helm"], "a.parquet", metric="exact_match")

@@ -88,10 +88,10 @@ def test_other_settings_under_the_same_name_are_refused(workspace):
     with fault("other-settings", "my.parquet", ["temperature=0.0'", "prompt"]):
         import_logs("inspect", [HEADS], "my.parquet", update=True)
     assert Path("my.parquet").read_bytes() == before
-    given = import_logs(
+    imported = import_logs(
         "inspect", [HEADS], "my.parquet", update=True, by=["model", "temperature"]
     )
-    assert "12 unchanged" in said(given)
+    assert "12 unchanged" in said(imported)
 
 
 @pytest.mark.slow

@@ -130,14 +130,18 @@ def test_arms_may_have_different_instances():
     offsets = table.feedback.offsets
     rows = table.rows
     for i, config in enumerate(table.configs):
-        own = rows[(rows["config"] == config) & (rows["split"] == "evaluation")]
+        rows_of_config = rows[
+            (rows["config"] == config) & (rows["split"] == "evaluation")
+        ]
         part = slice(offsets[i], offsets[i + 1])
-        assert table.feedback.costs[part].tolist() == own["cost"].tolist()
+        assert table.feedback.costs[part].tolist() == rows_of_config["cost"].tolist()
         assert (
             table.feedback.rewards[part].tolist()
-            == own[["accuracy", "speed"]].to_numpy().tolist()
+            == rows_of_config[["accuracy", "speed"]].to_numpy().tolist()
         )
-        np.testing.assert_allclose(table.means[i], own[["accuracy", "speed"]].mean())
+        np.testing.assert_allclose(
+            table.means[i], rows_of_config[["accuracy", "speed"]].mean()
+        )
     # an instance is in one split, whichever arm it belongs to
     assert (
         not rows[["instance", "split"]].drop_duplicates()["instance"].duplicated().any()

@@ -483,8 +483,8 @@ def test_bad_files_are_reported(tmp_path, suffix, content, words):
 
 def not_utf8(values):
     """Text of Arrow with a byte in it that is no UTF-8."""
-    held = pa.array([b"\xff" + str(value).encode() for value in values], pa.binary())
-    return pa.Array.from_buffers(pa.string(), len(held), held.buffers())
+    latin = pa.array([b"\xff" + str(value).encode() for value in values], pa.binary())
+    return pa.Array.from_buffers(pa.string(), len(latin), latin.buffers())
 
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["plain", "dictionary"])

@@ -27,11 +27,11 @@ def test_sequential_pulls_keep_the_papers_radius():
 def test_wider_radius_covers_missing_results(
     at_once, n_init, more, share, budget, alpha
 ):
-    told, flying = n_init + more, round(share * (at_once - 1))
-    n, log_T = told + flying, log(theory.horizon(budget, 1.0))
+    n_told, flying = n_init + more, round(share * (at_once - 1))
+    n, log_T = n_told + flying, log(theory.horizon(budget, 1.0))
     given_ = {"budget": budget, "cost_ratio": 1.0, "alpha": alpha}
     wider = theory.alpha_in_flight(at_once, n_init, **given_)
-    assert (sqrt(alpha * n * log_T) + flying) / told <= sqrt(wider * log_T / n) * (
+    assert (sqrt(alpha * n * log_T) + flying) / n_told <= sqrt(wider * log_T / n) * (
         1 + 1e-12
     )
 
@@ -79,14 +79,14 @@ def test_optimism_holds_on_the_event_under_any_delay():
     means = np.array([[0.5, 0.5], [0.5, 0.25], [0.25, 0.25]])
     given_ = {"at_once": 9, "n_init": 3, "alpha": 0.15, "budget": 40.0}
     wider = theory.alpha_in_flight(9, 3, budget=40.0, cost_ratio=0.25, alpha=0.15)
-    kept, failed = 0, 0
+    n_kept, failed = 0, 0
     for seed in range(60):
         on_event, optimistic, _ = watched(means, wider, **given_, seed=seed)
         assert optimistic or not on_event
-        kept += on_event
+        n_kept += on_event
         on_event, optimistic, _ = watched(means, 0.15, **given_, seed=seed)
         failed += on_event and not optimistic
-    assert kept >= 10, "the event hardly ever held: nothing was tested"
+    assert n_kept >= 10, "the event hardly ever held: nothing was tested"
     assert failed >= 5, (
         "without the wider radius nothing fails either: nothing was tested"
     )
