@@ -2,7 +2,7 @@
 
 Functions take means and costs as arrays. Objectives are maximised and are in [0, 1].
 Costs have a unit. ``__init__.pyi`` lists the public names. Each of them is imported
-when it is first used, so that importing the package is fast.
+when it is first used, so importing the package is fast.
 """
 
 import lazy_loader

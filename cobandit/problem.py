@@ -58,7 +58,7 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
                   = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
 
     with gaps in ascending and costs in descending order. Among the sets of size k, the
-    k most expensive arms have the largest total cost, so that only K sets matter.
+    k most expensive arms have the largest total cost, so only K sets matter.
 
     Parameters
     ----------

@@ -336,7 +336,7 @@ class AskTell:
     def _choose(self) -> int | None:
         """Return the arm to evaluate next, or None if there is none now.
 
-        `upcoming` calls this method as well, so that a call must not change what the
+        `upcoming` calls this method as well, so a call must not change what the
         next `ask` returns.
         """
         raise NotImplementedError

@@ -83,7 +83,7 @@ class UniformAllocation(OnlinePolicy):
 
     .. math:: I_i = -n_i
 
-    Its parameters are those of `OnlinePolicy`, so that it can replace the other online
+    Its parameters are those of `OnlinePolicy`, so it can replace the other online
     methods.
 
     Examples
@@ -185,7 +185,7 @@ class UniformIdentification(IdentificationPolicy):
         n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
 
     Its parameters are those of `IdentificationPolicy`. Only complete rounds count, so
-    that all arms have the same number of evaluations. With realised costs, this number
+    all arms have the same number of evaluations. With realised costs, this number
     depends on the charges.
 
     Examples

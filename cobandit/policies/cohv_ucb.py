@@ -43,7 +43,7 @@ class CoHVUCB(OnlinePolicy):
     >>> policy.pulls, policy.spent
     (array([ 1, 76]), 20.0)
 
-    The printed loop continues while at most B is spent, so that its last pull may
+    The printed loop continues while at most B is spent, so its last pull may
     exceed B.
 
     >>> policy = CoHVUCB(2, 2, 20, (0.25, 1.0), selection="all", **radii)

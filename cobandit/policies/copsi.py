@@ -97,7 +97,7 @@ class CoPSIAdaptive(CoPSIExact):
     :math:`L^\star([K])` instead of :math:`L_{K,\lambda}`.
 
     If charges differ from declared costs, :math:`S_r` is the total charge less the
-    declared cost of the pulls of active arms, so that every phase plans with the
+    declared cost of the pulls of active arms, so every phase plans with the
     remaining budget. A target is never less than the previous target. A target takes
     time O(K log K), and O(K) in the kernel.
 

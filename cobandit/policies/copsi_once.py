@@ -38,7 +38,7 @@ def find_gaps(
     Parameters
     ----------
     weakest : ndarray, shape (k, k)
-        m(i, j), the smallest difference j - i over the objectives, so that M(i, j) is
+        m(i, j), the smallest difference j - i over the objectives, so M(i, j) is
         -m(i, j). Units may differ between pairs. The diagonal is -inf.
 
     Returns

@@ -34,7 +34,7 @@ class IdentificationPolicy(AskTell):
 
     A plan determines a whole phase in advance. `ask` returns the evaluations of the
     phase, and then None until all their results are reported. Rewards are added in the
-    order of the requests, so that sums do not depend on the order of the results.
+    order of the requests, so sums do not depend on the order of the results.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class IdentificationPolicy(AskTell):
     largest_costs : array_like, shape (K,), optional
         Largest cost of a single evaluation of each arm, in the same unit, if costs
         vary between evaluations. An evaluation is then requested only if its largest
-        cost fits into the budget, so that no run spends more than B. The known costs by
+        cost fits into the budget, so no run spends more than B. The known costs by
         default.
 
     Attributes

@@ -37,7 +37,7 @@ class OnlinePolicy(AskTell):
 
     With this count, evaluations in flight are spread over the arms. The index decides
     as soon as each arm has ``n_init`` results. The largest cost is reserved for each
-    evaluation in flight, so that only the last requested evaluation may exceed the
+    evaluation in flight, so only the last requested evaluation may exceed the
     budget. `theory.alpha_in_flight` states how evaluations in flight change Theorem 1.
 
     Parameters
@@ -64,7 +64,7 @@ class OnlinePolicy(AskTell):
         Arms among which the index decides. ``"feasible"``, as in the paper's
         experiments (Appendix A): the arms whose expected cost fits into the remaining
         budget. ``"all"``, as in the printed Algorithm 1: every arm while at most the
-        budget is spent, so that the last pull may exceed the budget.
+        budget is spent, so the last pull may exceed the budget.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class OnlinePolicy(AskTell):
         -------
         BestArm or None
             The arm with the lowest number among ties. Arms without a pull are not
-            recommended, so that the result is None before the first pull.
+            recommended, so the result is None before the first pull.
 
         Examples
         --------

@@ -35,7 +35,7 @@ def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int)
     >>> count_claims(10, 2, n_dominated=7, n_front=0)
     41
     """
-    # the number is linear in p, so that it is largest at an end of the range
+    # the number is linear in p, so it is largest at an end of the range
     smallest_front = max(n_front, 1)
     largest_front = max(n_arms - n_dominated, 1)
     at_smallest = smallest_front * (n_arms - 1)
@@ -79,12 +79,12 @@ class PairedEvidence:
     *Proof.* Suppose that the front has p members. For each member i and each other j,
     take the claim in an objective in which j is not above i. For each dominated i, take
     the D claims that i is not above j, for a j on the front that dominates i. (Such a j
-    exists. While no membership is wrong, j is not removed as dominated, so that i is
+    exists. While no membership is wrong, j is not removed as dominated, so i is
     compared with j until i is certainly dominated.) These p (K - 1) + (K - p) D claims
     are true. While none of them is rejected, no membership is wrong. With probability
     at least ``confidence``, no capital against them ever reaches their number over 1 -
     ``confidence``. It remains to show that the limit is never below this ratio. Until a
-    first membership is wrong, R and F count right memberships, so that F <= p <= K - R.
+    first membership is wrong, R and F count right memberships, so F <= p <= K - R.
     The maximum in the limit therefore includes this p, as in Holm's step-down
     procedure.
 

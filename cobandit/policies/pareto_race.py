@@ -82,14 +82,14 @@ class ParetoRace(Once):
     when every configuration is settled, which is to say removed or returned. At n = N,
     h is zero, and the answer is exact.
 
-    The **cost** is compared like an objective, so that returned configurations are
+    The **cost** is compared like an objective, so returned configurations are
     worth their cost. It is reported with each score (`tell`), and the cheaper of two
     configurations is above the other one. The tolerance of costs is an amount a in the
     user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`.
     No configuration of at most the same cost dominates a returned one by more than the
     tolerance. A cheaper configuration that alone covers another one may be returned
     next to a better one of about the same cost. Costs have no known upper bound, so
-    that the larger of two mean costs scales their comparison. A difference that is the
+    the larger of two mean costs scales their comparison. A difference that is the
     same on every instance counts as exact, such as a difference of declared costs or of
     prices per call (`compare_costs`). With ``front="objectives"``, costs are charged
     but not compared, as in the paper.
@@ -515,7 +515,7 @@ class ParetoRace(Once):
     def _count_complete(self) -> int:
         """Return the number of next units on which all active arms are evaluated.
 
-        These units cost nothing, so that no look is needed between them.
+        These units cost nothing, so no look is needed between them.
         """
         has_score = self._is_scored[:, self._active].all(axis=1) | self.left_out
         is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])
@@ -678,7 +678,7 @@ def _read_evidence(
 ) -> tuple[Calls, NDArray[np.float64]]:
     """Return the calls that evidence makes certain, and equal strengths.
 
-    Evidence decides cover only, so that no arm is called dominated.
+    Evidence decides cover only, so no arm is called dominated.
     """
     covered, open_ = evidence.read(active)
     calls = Calls(dominated=np.zeros_like(covered), covered=covered, open=open_)

@@ -55,7 +55,7 @@ def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     """Return the methods by name, including imported user-defined ones.
 
     If two classes have the same name, a built-in class has priority. Among others, the
-    class that was defined last counts, so that a notebook can redefine a class.
+    class that was defined last counts, so a notebook can redefine a class.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
         for policy in policies
         if policy.label and kind in (None, get_kind(policy))
     ]
-    # built-in classes come last, so that they replace others of the same name
+    # built-in classes come last, so they replace others of the same name
     by_name = {policy.__name__: policy for policy in sorted(methods, key=is_builtin)}
     return dict(sorted(by_name.items()))
 

@@ -74,7 +74,7 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
             cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan
         )
 
-    # A record needs the length of a run. Runs are deterministic, so that each one is
+    # A record needs the length of a run. Runs are deterministic, so each one is
     # run again with a record once its length is known. They are recorded one at a time,
     # because a run with thousands of arms has millions of pulls.
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS

@@ -1,6 +1,6 @@
 """Contrasts of methods, paired by replication.
 
-All methods see the same evaluations in a replication, so that their results are
+All methods see the same evaluations in a replication, so their results are
 correlated.
 """
 

@@ -46,9 +46,9 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
 
     The deviations of the scores of a configuration from their mean are summed within
     the values of a column. The statistic is the sum of squares of these sums, over all
-    configurations. It is standardised, and compared with its distribution for permuted
-    instances, of which the largest value over all columns and measures is used
-    (Westfall and Young). The correlation is estimated by analysis of variance,
+    configurations, and is standardised. It is compared with the distribution, under
+    permutations of the instances, of the largest such statistic over all columns and
+    measures (Westfall and Young). The correlation is estimated by analysis of variance,
 
     .. math::
 

@@ -269,8 +269,8 @@ def paired_difference(
         distance = only_first - only_second - n * delta
         return float(distance - sign * z * sqrt(max(spread, 0.0)))
 
-    # if the methods never differ, or always, the observed difference is also a root, so
-    # that the search begins next to it
+    # If the methods never differ, or always, the observed difference is also a root.
+    # The search therefore begins next to it.
     low = -1.0
     if difference > -1:
         low = scipy.optimize.brentq(excess, -1.0, difference - APART, args=(1,))

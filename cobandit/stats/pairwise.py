@@ -1,7 +1,7 @@
 """Pairwise comparisons of configurations on shared instances.
 
 An evaluation table is one sample of instances. Configurations share the instances, so
-that the errors of their means are correlated.
+the errors of their means are correlated.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Paired:
 
     The gap of arms i and j is the mean of :math:`x_{js} - x_{is}` over the
     :math:`n_{ij}` instances s that they share. (Means over different instances would
-    also depend on how hard the instances are.) Instances are independent, so that the
+    also depend on how hard the instances are.) Instances are independent, so the
     variance of the gap is estimated by :math:`\sum_s z_{ijs}^2` with the influences
 
     .. math:: z_{ijs} = \frac{x_{js} - x_{is} - \delta_{ij}}

@@ -1,6 +1,6 @@
 """Permutation tests of several statistics together, by their maximum.
 
-All statistics are computed on the same permutations, so that the distribution of their
+All statistics are computed on the same permutations, so the distribution of their
 maximum accounts for their dependence (Westfall and Young, Resampling-Based Multiple
 Testing, 1993).
 """

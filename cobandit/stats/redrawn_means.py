@@ -26,7 +26,7 @@ def redraw_means(
 
     Each instance, or each cluster of instances, has one weight, the same for every
     configuration and objective (Rubin, Annals of Statistics 9, 1981). Weights are never
-    zero, so that a configuration with few instances has a mean in every redraw. If
+    zero, so a configuration with few instances has a mean in every redraw. If
     evaluations are missing, redrawn means are adjusted to all instances like the means
     themselves, to first order in the weights
     (`cobandit.tables.adjusted.AdjustedMeans.redraw`).

@@ -1,11 +1,11 @@
 r"""Levels of single comparisons that make all memberships of a front right together.
 
 Critical values come from a step-down max-t procedure, paired on instances.
-Configurations share instances, so that their t-statistics are correlated, and the
+Configurations share instances, so their t-statistics are correlated, and the
 largest of them is smaller than Bonferroni's inequality assumes. The distribution of the
 largest is simulated. Every instance gets a standard normal weight, the same for all
-configurations and objectives, so that simulated errors are correlated like the errors
-of the means. Memberships that are decided at one step are removed, so that the next
+configurations and objectives, so simulated errors are correlated like the errors
+of the means. Memberships that are decided at one step are removed, so the next
 step has fewer comparisons (Romano and Wolf, Econometrica 73, 2005). Gaps of more than
 three standard errors in the other direction are left out, since they cannot cause an
 error (Hansen, Journal of Business and Economic Statistics 23, 2005).
@@ -188,9 +188,9 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     largest = _largest(compared, is_open, errors)
 
     while is_open.any():
-        # Two kinds of errors are possible. An arm that is beaten by none may be put off
-        # the front if another arm seems ahead, and an arm that is beaten may be put on
-        # the front if no other arm seems ahead.
+        # Two kinds of errors are possible. An arm of the front is wrongly excluded if
+        # another arm seems ahead of it. An arm that is not on the front is wrongly
+        # included if no other arm seems ahead of it.
         maybe_on = is_open & (clearest.ratios >= -CLEAR)
         maybe_off = is_open & (clearest.ratios <= CLEAR)
         n_on = maybe_on.sum()

@@ -45,8 +45,8 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
     The maximum is over orders of elimination e. It is attained if arms are removed in
-    the order of falling costs, because exchanging two neighbours so that the more
-    expensive one is removed first increases the sum. The constant is at most
+    descending order of cost: if two neighbours are exchanged so that the more
+    expensive one is removed first, the sum increases. The constant is at most
     :math:`L_{K,\lambda} - 1/(1+\lambda)`, and at most :math:`1 + \log(C_1 / (c^{[K-1]}
     + c^{[K]}))`.
 

@@ -138,14 +138,14 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     *Proof.* Let Q be a set of m instances of G, and A the event that i is evaluated on
     none of them. Until the first evaluation in Q, the method cannot distinguish the
     table from the table that is changed on Q. On A, its answer is wrong on one of the
-    two tables, so that :math:`\Pr[A] \le \delta + \delta`. Averaged over all Q in G,
+    two tables, so :math:`\Pr[A] \le \delta + \delta`. Averaged over all Q in G,
     :math:`\Pr[A \mid h] = \binom{g - h}m / \binom gm`. This is convex in h (H is
     interpolated between whole numbers), and Jensen's inequality completes the proof.
 
     The bound is the largest over the sets G of the g instances with the most room, for
     all g. It adds the bounds for raising and for lowering on disjoint instances. With
     ``delta=0``, i must be evaluated on all but m - 1 instances of G. Each configuration
-    is bounded as if all others were known, so that the true minimum is larger. The
+    is bounded as if all others were known, so the true minimum is larger. The
     method may even know this table, and only has to verify it. This is a bound by
     randomised certificates, or fractional block sensitivity (Aaronson, 2008; Tal,
     2013). `least_instances` bounds methods that must find out which instances decide.
@@ -167,7 +167,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     Examples
     --------
     The first configuration is right on all ten instances, and the second on six. If
-    five answers of the first were wrong, it would be worse, so that all but four of its
+    five answers of the first were wrong, it would be worse, so all but four of its
     answers must be evaluated. The second cannot become better, even if its four wrong
     answers were right; equality does not count.
 

@@ -19,7 +19,7 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
 
     It is :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of Theorem 2 needs
     one term per removal that is followed by more sampling. The active sets then have K,
-    ..., 3 arms, so that the term of :math:`\ell = 2` is not needed. At equal costs, the
+    ..., 3 arms, so the term of :math:`\ell = 2` is not needed. At equal costs, the
     result is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the constant of PSI-SR.
 
     Parameters
@@ -179,10 +179,10 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
             {(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
 
     For every cost vector and every p < K, there is a family of K - p + 1 problems with
-    p arms on the front. For every method that spends at most B on average on the first
-    problem, its error on the first problem is above one half, or its error on one of
-    the other problems is at least this bound, at the complexity of that problem. Here c
-    are the costs of any K - p + 1 arms.
+    p arms on the front. Consider a method that spends at most B on average on the first
+    problem. Its error on this problem is above one half, or its error on another
+    problem is at least the bound for the complexity of that problem. Here c are the
+    costs of any K - p + 1 arms.
 
     Parameters
     ----------

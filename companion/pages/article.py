@@ -282,7 +282,7 @@ def draw_steps() -> Figure:
     pull_numbers = np.arange(len(steps)) + len(ONLINE.names) + 1
     pulled, index = map(np.array, zip(*steps, strict=True))
     figure, ax = plt.subplots(figsize=(5.0, 2.7))
-    # colours stand for methods, so that the lines of arms differ in their dashes
+    # colours stand for methods, so the lines of arms differ in their dashes
     for name, line, values in zip(ONLINE.names, LINES, index.T, strict=False):
         ax.plot(
             pull_numbers,

@@ -143,7 +143,7 @@ def draw_contrasts(judged: pd.DataFrame) -> Figure:
     figure, ax = plt.subplots(figsize=(5.0, 0.9 + 0.42 * len(shown)))
     rows: list[dict[str, Any]] = shown.to_dict("records")  # type: ignore[assignment]
     for place, row in enumerate(rows):
-        # colours stand for methods, so that verdicts differ in their shade
+        # colours stand for methods, so verdicts differ in their shade
         shade = INK if row["word"] != CANNOT_TELL else FAINT
         ax.plot([row["low"], row["high"]], [place] * 2, "-", color=shade, lw=2.4)
         ax.plot(row["printed"], place, "o", color=shade, ms=6)

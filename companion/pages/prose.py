@@ -212,7 +212,7 @@ class Markdown:
         return {"text/markdown": shown, "text/plain": _NO_MARKDOWN}, metadata
 
 
-#: Text for displays without Markdown. It contains no address, so that outputs are the
+#: Text for displays without Markdown. It contains no address, so outputs are the
 #: same on all machines.
 _NO_MARKDOWN = "<IPython.core.display.Markdown object>"
 #: Recorded values by name, and the texts of `tell`, in the notebook of this process.

@@ -25,8 +25,8 @@ def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame
     -------
     DataFrame
         The columns of ``cells``. In the replaced rows, ``runs`` is the number of
-        audited replays; errors have Wilson's interval, differences between CoPSI and
-        another method Tango's, and ratios the bootstrap's.
+        audited replays. Intervals are Wilson's for errors, Tango's for differences
+        between CoPSI and another method, and the bootstrap's for ratios.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from cobandit import theory
 from companion.paper.numbers import Published, published
 
 #: Operations by which the paper derives a number from the values of two methods. They
-#: are monotone in both arguments, so that extremes over two intervals are at the ends.
+#: are monotone in both arguments, so extremes over two intervals are at the ends.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,

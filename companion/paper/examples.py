@@ -2,7 +2,7 @@
 
 Pages, policies, kernels and tests share them. Feedback has no noise: every evaluation
 of an arm gives the same rewards at the same cost. In the online example, alpha is
-1 / log(T_B), so that the radius after n pulls is 1 / sqrt(n). The scales of 1/4 reduce
+1 / log(T_B), so the radius after n pulls is 1 / sqrt(n). The scales of 1/4 reduce
 it to 1 / (4 sqrt(n)).
 """
 
@@ -54,7 +54,7 @@ class Example:
 
 #: Example of online selection. In CoHV-UCB, the indices after the first round are 4/3
 #: for a, 9/4 for b and 3/2 for c. The next four pulls change them to 1.4171 (b), 0.8936
-#: (c), 1.1673 (b) and 1.0434 (a). The remaining budget is then 1/2, so that a, which
+#: (c), 1.1673 (b) and 1.0434 (a). The remaining budget is then 1/2, so a, which
 #: costs 1, is not affordable, and b is pulled last.
 ONLINE = Example(
     names="abc",

@@ -140,7 +140,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
 
     A comparison holds if the interval of the difference is on the claimed side of zero,
     and fails if it is on the other side. It is not separated if the interval contains
-    zero. All methods see the same evaluations, so that the interval is paired over
+    zero. All methods see the same evaluations, so the interval is paired over
     replications. If there is no paired interval, the range that the intervals of both
     means allow is used.
 

@@ -11,7 +11,7 @@ the residual of least squares, h_i the leverage, and w >= 1 a factor on scores,
 
 Both kinds of score divide a prediction error by its growth with the distance of the
 facts; for t_i, the error is the leave-one-out residual :math:`e_i / (1 - h_i)`. The
-interval at level 1 - a is the set of y_0 with p > a, so that intervals and p-values
+interval at level 1 - a is the set of y_0 with p > a, so intervals and p-values
 agree (Vovk, Gammerman and Shafer 2005). If the regression does not predict left-out
 tables better than their mean, the mean is the prediction.
 """

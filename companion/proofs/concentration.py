@@ -19,7 +19,7 @@ def ever_outside(
     """Return the probability that a sum of independent draws is ever outside a region.
 
     The value is exact. A recursion over n keeps the probability of each sum on paths
-    that are still inside, so that tiny probabilities keep their relative precision.
+    that are still inside, so tiny probabilities keep their relative precision.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def leaving_from(
     return ever_outside(steps, chances, is_outside, last)
 
 
-#: A path has this many times N draws. Later deviations are not counted, so that
+#: A path has this many times N draws. Later deviations are not counted, so
 #: probabilities are slightly too small, which favours the bounds.
 SPAN = 20
 

@@ -54,7 +54,7 @@ def fitted_growth(
     r"""Fit the exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`.
 
     The fit is by relative least squares on a grid of q. At q = 0 the curve is
-    :math:`a + b \log x`, so that the family contains logarithmic growth. An interval
+    :math:`a + b \log x`, so the family contains logarithmic growth. An interval
     above 0 indicates growth as a power, and one below 0 growth slower than logarithmic.
 
     Parameters
@@ -82,7 +82,7 @@ def fitted_growth(
     bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
     def fit(means: Floats) -> float:
-        # relative residuals: both columns are divided by the means, so that the target
+        # relative residuals: both columns are divided by the means, so the target
         # is a vector of ones, which is projected onto the span of the columns
         spanned = np.linalg.qr(
             np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]

@@ -26,7 +26,7 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     For p = 1 there is one objective, :math:`v = \frac12` and :math:`s = 1 / (4
     C([K]))`. For larger p there are two objectives. Then v and the means of the p - 1
     other arms are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in
-    each objective. The factor s is a sixth of this distance over C([K]), so that these
+    each objective. The factor s is a sixth of this distance over C([K]), so these
     arms stay far from the contested ones.
 
     Parameters

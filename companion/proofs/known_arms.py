@@ -250,7 +250,7 @@ def random_arms(
 ) -> Arms:
     r"""Draw Bernoulli arms with uniform means, and costs that correlate with quality.
 
-    The means depend only on the seed, ``number`` and the shape, so that problems with
+    The means depend only on the seed, ``number`` and the shape, so problems with
     the same number differ only in their costs. Mean costs are evenly spread in the
     logarithm. Arms are ranked by
 

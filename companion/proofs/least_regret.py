@@ -178,7 +178,7 @@ def sequential_test(doublings: int) -> float:
     The budget is :math:`B = 2^a`. The coin is tossed until the numbers of heads and
     tails differ by a. The remaining budget is spent on the coin if heads are ahead, and
     on the other arm if not. At mean 1/3, heads are ahead with probability :math:`1 / (1
-    + 2^a)`. At mean 2/3, tails are ahead with this probability, so that the other arm
+    + 2^a)`. At mean 2/3, tails are ahead with this probability, so the other arm
     is pulled at most once on average. As a grows, the pulls approach the lower bound
     for consistent methods.
 

@@ -116,7 +116,7 @@ def run_cohv(
     r"""Run CoHV-UCB as printed, and record the quantities of its proof.
 
     This is Algorithm 1 with the radii of the theory. Quantities of an arm are recorded
-    after each of its pulls. They do not change between two pulls of the arm, so that
+    after each of its pulls. They do not change between two pulls of the arm, so
     every round is covered. The concentration event is checked only for samples that
     were drawn.
 

@@ -36,7 +36,7 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     -------
     EvaluationTable
         Each arm has 20 evaluation rows. With a mean of m/20, m of these rows are 1 and
-        the others 0. The ones of coordinate d start 7 d rows earlier, so that
+        the others 0. The ones of coordinate d start 7 d rows earlier, so
         coordinates are dependent.
 
     Raises
@@ -63,7 +63,7 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
 def random_problems(count: int, seed: int) -> list[Problem]:
     """Draw problems of 3 to 6 arms and two objectives, with means on a grid of 1/20.
 
-    Costs are from 1/10 to 1. Classification gaps are at least 1/10, so that moderate
+    Costs are from 1/10 to 1. Classification gaps are at least 1/10, so moderate
     budgets are enough for few errors.
 
     Parameters

@@ -100,7 +100,7 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
     r"""Count the pulls of a run by the definition of T(B) and by Algorithm 1's loop.
 
     The definition is :math:`T(B) = \max\{t : C_t \le B\}`. The loop continues while the
-    spend is at most B, so that it also counts the pull that crosses B.
+    spend is at most B, so it also counts the pull that crosses B.
 
     Parameters
     ----------

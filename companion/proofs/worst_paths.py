@@ -3,7 +3,7 @@
 On the event of Theorem 1, all running means stay within their radii. On the worst path,
 the means of a suboptimal arm are always at the upper ends of their radii, and those of
 the best arm at the lower ends. Both are sequences of samples in [0, 1] with costs in
-[lambda, 1], so that the algorithm can be run on them. A bound that follows from the
+[lambda, 1], so the algorithm can be run on them. A bound that follows from the
 event alone is therefore at least the number of pulls on this path.
 """
 
@@ -93,7 +93,7 @@ def adversarial_pulls(
 ) -> int:
     r"""Count the pulls of an arm on the worst path of the module's docstring.
 
-    The means of the best arm are at the lower ends of their radii, so that its index is
+    The means of the best arm are at the lower ends of their radii, so its index is
     at least :math:`\nu_{i^\star}`. It is larger only if an end would be outside [0, 1].
     The number of pulls of the other arm is one more than the number of n at which its
     index is at least :math:`\nu_{i^\star}`.

@@ -192,7 +192,7 @@ def plan(
     By default, pages have the paper's numbers of replications; with ``fast``, a tenth.
     If a page would take longer than `SECONDS_OF_REPORT` on the table, it runs fewer
     replications and says so. If even `FEWEST` replications would take longer, it is
-    left out. The page ``landscape`` has as many redraws as the recommendation, so that
+    left out. The page ``landscape`` has as many redraws as the recommendation, so
     both show the same shares. Chapters run with their default parameters. With
     ``fast``, they run only if they are requested.
 

@@ -191,7 +191,7 @@ def count_wins(rewards: Floats) -> Floats:
 def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     """Run a race by sign tests on won instances, with Holm's correction.
 
-    Arms are only removed, never returned early, so that the race ends with a single arm
+    Arms are only removed, never returned early, so the race ends with a single arm
     or after all instances.
     """
     active = np.arange(len(costs))

@@ -2,7 +2,7 @@
 
 A formula is the index of an online method or the target of a gap elimination. Some of
 its arguments are numbers that it reads from the policy. All formulas of a kind share
-one compiled run, so that a new method compiles in a second.
+one compiled run, so a new method compiles in a second.
 """
 
 import inspect

@@ -12,7 +12,7 @@ from cobandit.replay.kernels._cache import inner
 def empty_squares(n_objectives, n_arms):
     """Return sums (D, K, K) that are zero for pairs a < b.
 
-    The other half is never written, so that the system does not allocate its memory.
+    The other half is never written, so the system does not allocate its memory.
     """
     squares = np.empty((n_objectives, n_arms, n_arms))
     for d in range(n_objectives):

@@ -152,7 +152,7 @@ def remove_gaps(gone, k, places, gaps):
 
     for j in dominated:
         _find_plus(j, k, gaps)
-        # its Delta^- has decreased, so that its term in other gaps may have decreased
+        # its Delta^- has decreased, so its term in other gaps may have decreased
         for a in places:
             if a != j and minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
                 gaps.plus[a] = _find_term(a, j, gaps)

@@ -1,6 +1,6 @@
 """`OnlinePolicy`, compiled: round-robin, then the largest index of affordable arms.
 
-The radius depends on T_B and not on the round t, so that a pull changes only the index
+The radius depends on T_B and not on the round t, so a pull changes only the index
 of the pulled arm. A tournament tree keeps the arm of the largest index. Expected costs
 are fixed and the remaining budget only decreases. An unaffordable arm therefore remains
 unaffordable, and arms become unaffordable in the order of falling costs.

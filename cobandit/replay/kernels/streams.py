@@ -60,7 +60,7 @@ def shared_order(seed, replication, n):
     for s in range(n):
         names[s] = _mix(start + (np.uint64(s) + np.uint64(1)) * GOLDEN)
 
-    # the mix is one-to-one, so that no two numbers are equal
+    # the mix is one-to-one, so no two numbers are equal
     return np.argsort(names)
 
 
