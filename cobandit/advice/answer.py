@@ -1,4 +1,4 @@
-"""A recommendation in words: a headline, warnings, and a line per topic."""
+"""A recommendation in words: a headline, warnings, and one line per topic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
 
-#: Evaluations to make next that a line names.
+#: Largest number of next evaluations that a line names.
 NAMED_PAIRS = 3
 
 
@@ -31,7 +31,7 @@ class WordedAnswer(NamedTuple):
 
 
 def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
-    """Put a recommendation into words.
+    """Describe a recommendation in words.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def answer(advice: Recommendation, ratio: bool = False) -> WordedAnswer:
 
 
 def answer_lines(advice: Recommendation) -> list[str]:
-    """Return the headline, the warnings and the lines of an `answer`, one text each.
+    """Return the headline, warnings and lines of an `answer`, as a list of texts.
 
     Examples
     --------
@@ -92,25 +92,24 @@ def answer_lines(advice: Recommendation) -> list[str]:
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
-    """Warn that nothing is settled, if missing evaluations depend on the instances."""
+    """Warn that nothing is settled if missing evaluations depend on the instances."""
     if not advice.dependence:
         return []
     first, *others = advice.dependence
-    further = f" ({len(others)} more of this kind: cobandit doctor)" if others else ""
+    further = f" ({len(others)} more such cases: cobandit doctor)" if others else ""
     return [
-        "Nothing is settled, since evaluations are missing where instances are"
-        f" different. {describe_dependence(first)}{further}. Make the missing"
-        " evaluations, and ask again."
+        "Nothing is settled, because evaluations are missing on a particular kind of"
+        f" instance. {describe_dependence(first)}{further}. Make the missing"
+        " evaluations, and run this again."
     ]
 
 
 def _describe_comparison(advice: Recommendation) -> str:
-    """Describe comparisons in pairs or by clusters; empty for single instances."""
+    """Describe paired comparisons or clusters; empty if neither is used."""
     texts = []
     if advice.adjusted:
         texts.append(
-            "in pairs, on the instances that both have; means are adjusted where a"
-            " configuration is missing"
+            "in pairs, on shared instances; means are adjusted for missing evaluations"
         )
     if advice.cluster is not None:
         texts.append(
@@ -120,7 +119,7 @@ def _describe_comparison(advice: Recommendation) -> str:
 
 
 def _describe_front(advice: Recommendation) -> str:
-    """Return the headline: the number of configurations on the front, and its kind."""
+    """Return the headline: the size and the kind of the front."""
     n_front = int(advice.arms["on_front"].sum())
     n_arms = len(advice.arms)
     count = f"{n_front} of {n_arms} configurations"
@@ -172,7 +171,7 @@ def _show(advice: Recommendation, name: str) -> str:
 
 
 def _describe_certainty(advice: Recommendation) -> str:
-    """Describe settled memberships, and dominated arms that may be on the front."""
+    """Describe settled memberships, and dominated arms that are open."""
     if advice.returned or advice.dependence:
         return ""
     if advice.exact:
@@ -208,7 +207,7 @@ def _describe_certainty(advice: Recommendation) -> str:
 
 
 def _describe_choice(advice: Recommendation) -> str:
-    """Describe the configuration that meets the requirements, and its confidence."""
+    """Describe the chosen configuration, and the confidence in it."""
     choice = advice.choice
     if choice is None:
         return ""
@@ -235,7 +234,7 @@ def _describe_choice(advice: Recommendation) -> str:
 
 
 def _describe_ratio(advice: Recommendation) -> str:
-    """Describe the most efficient configuration, and its share of redrawn tables."""
+    """Describe the most efficient configuration, with its share of redrawn tables."""
     if advice.most_efficient is None:
         return (
             f"none is made of the cost of {some_names(advice.made_up)}: what costs"
@@ -260,10 +259,10 @@ def _describe_ratio(advice: Recommendation) -> str:
 
 
 def _describe_cheaper(advice: Recommendation) -> str:
-    """Name the configurations worth their cost that a method did not return."""
+    """Name configurations worth their cost that a method did not return."""
     named = [_show(advice, name) for name in worth_besides(advice).index]
     return (
-        f"worth their cost by the means, and not returned: {some_names(named)}."
+        f"worth their cost by the means, but not returned: {some_names(named)}."
         if named
         else ""
     )
@@ -289,12 +288,12 @@ def _describe_counts(advice: Recommendation) -> list[str]:
         f"{kind}, {some_names(names)}"
         for kind, names in name_counts(advice.counts).items()
     ]
-    return [f"Not as they should be: {'; '.join(flaws)}."] if flaws else []
+    return [f"Flawed evaluations: {'; '.join(flaws)}."] if flaws else []
 
 
 def _describe_next(advice: Recommendation) -> str:
     """Describe the evaluations to make next, or why there are none."""
-    # the method that returned the front plans its evaluations itself
+    # a method that returned the front plans its own evaluations
     if advice.returned:
         return ""
     unit = advice.unit

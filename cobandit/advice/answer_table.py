@@ -1,4 +1,4 @@
-"""The table of an answer: configurations, their numbers as text, and steps up."""
+"""The table of an answer: configurations with their numbers as text."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from cobandit.stats.pairwise import cost_aware_front
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
-#: Who is on the front in fewer of the resampled sets of instances is not named as a
-#: possible member.
+#: A configuration is named as a possible member of the front only if it is on the front
+#: in at least this share of redrawn tables.
 LIKELY = 0.05
-#: Standings of those whose membership of the front is settled.
+#: Standings of configurations with a settled membership of the front.
 SURE, NOT = "sure", "no"
-#: Heads of columns that a table of the answer may have: factors of cost, standings, and
-#: steps.
+#: Headings of optional columns: factors of cost, standings, and steps.
 TIMES, STANDING, STEP = "times", "on the front", "points over the next cheaper one"
 
 
@@ -41,16 +40,17 @@ def write_answer_table(
     shown : DataFrame
         Rows of ``advice.arms``, such as `worth_showing` returns.
     intervals, step_intervals : bool
-        Whether inexact means and steps are followed by their intervals.
+        Whether means and steps are followed by their intervals, unless they are exact.
     measured : bool
-        Whether a score that is made of a measured column is followed by the median and
-        the 95th percentile of that column.
+        Whether a score that is computed from a measured column is followed by the
+        median and the 95th percentile of that column.
 
     Returns
     -------
     DataFrame
         Indexed by configuration: ``n``, the cost per evaluation, `TIMES`, each
-        objective, `STANDING` and `STEP`; empty texts where a row is no step up.
+        objective, `STANDING` and `STEP`. `TIMES` and `STEP` are empty for a row without
+        a cheaper neighbour on the front.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def measured_head(column: str) -> str:
 def standings(advice: Recommendation) -> pd.Series[str]:
     """Return the standing of each configuration on the front, cheapest first.
 
-    `SURE` and `NOT` where the membership is settled. Otherwise the share of redrawn
-    tables with the configuration on the front, which is never written as 0 or 100 %,
-    since an unsettled membership is not certain.
+    The standing is `SURE` or `NOT` if the membership is settled. Otherwise it is the
+    share of redrawn tables with the configuration on the front. This share is never
+    written as 0 or 100 %, because an unsettled membership is not certain.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def standings(advice: Recommendation) -> pd.Series[str]:
     written = (
         shares.map(percent).mask(shares > 0.99, ">99 %").mask(shares < 0.01, "<1 %")
     )
-    # the front by the means, also where a method returned another one
+    # the front by the means, even if a method returned another front
     on = shares >= 0.5 if advice.returned else arms["on_front"]
     return written.mask(arms["front_settled"], on.map({True: SURE, False: NOT}))
 
@@ -159,7 +159,7 @@ def front_first(advice: Recommendation) -> pd.DataFrame:
 
 
 def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
-    """Return the first rows, the last of them replaced by chosen rows further down."""
+    """Return the first rows; chosen rows further down replace the last of them."""
     wished = (
         []
         if advice.choice is None

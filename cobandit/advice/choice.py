@@ -1,9 +1,9 @@
-r"""The configuration that meets given requirements, and the confidence that it does.
+r"""The choice of a configuration that meets given requirements, with its confidence.
 
 Conditions on means are tested with limits that hold for any number of instances
-(`cobandit.stats.limits`): the condition of a smallest mean on the scores of one
-configuration, the condition of a margin to the best on its differences from every other
-configuration, over the instances that both were evaluated on.
+(`cobandit.stats.limits`). A smallest mean is tested on the scores of one configuration.
+A margin to the best mean is tested on the differences between the configuration and
+every other one, over the instances that they share.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Choice(NamedTuple):
     configuration: str | None  #: None if no configuration meets the conditions
     confidence: float  #: that it meets the conditions
     sure: str | None  #: the choice among configurations that surely meet the conditions
-    next: str | None  #: the second best by the weighted mean
+    next: str | None  #: second best configuration by the weighted mean
     ahead: float  #: difference of the weighted means of these two
     #: share of the redrawn tables in which the choice is the best of those that meet
     #: the conditions
@@ -67,7 +67,7 @@ class Choice(NamedTuple):
 
     @property
     def conditional(self) -> bool:
-        """True if a condition was given, and not only a preference."""
+        """Whether a condition was given, and not only a preference."""
         return bool(self.wishes.at_least or self.wishes.within)
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def read_wishes(
     within: Mapping[str, float] | None = None,
     prefer: Mapping[str, float] | None = None,
 ) -> Wishes | None:
-    """Check the requirements and return them, None if there are none.
+    """Check the requirements, and return them; None if there are none.
 
     Raises
     ------
@@ -137,11 +137,11 @@ def choose_configuration(
 ) -> Choice:
     """Choose a configuration by the means, and test that it meets the conditions.
 
-    The conditions are tested jointly by an intersection-union test: its confidence is
-    the smallest confidence of a single condition, against each threshold and against
-    each configuration that could be the best.  *Sure* is the first configuration that
-    meets them at ``1 - (1 - level) / K``, so that the statement holds for whichever
-    configuration is chosen.
+    The conditions are tested jointly by an intersection-union test. Its confidence is
+    the smallest confidence of a single test, over all thresholds and over all
+    configurations that could be the best. The *sure* choice is the first configuration
+    that meets the conditions at the level ``1 - (1 - level) / K``, because any
+    configuration may be chosen.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def choose_configuration(
             closest=closest,
         )
 
-    # any of them may be chosen, so each test has its share of the error
+    # any configuration may be chosen, so each test has a K-th part of the error
     alpha = (1 - level) / among.sum()
     tests = ConditionTests(wishes, compared, alpha, seed)
     sure = next((names[arm] for arm in meets if tests.meets_all(arm)), None)
@@ -206,7 +206,7 @@ def choose_configuration(
 
 
 def _find_slack(wishes: Wishes, compared: Paired) -> Floats:
-    """Return the margin by which the means of each arm meet all conditions, (K,)."""
+    """Return the margin by which the means of each arm meet all conditions: (K,)."""
     objectives = compared.table.objectives
     slack = np.full(len(compared.costs), np.inf)
     for name, threshold in wishes.at_least.items():
@@ -247,7 +247,8 @@ class ConditionTests:
             objectives.index(name): value for name, value in wishes.within.items()
         }
 
-        #: Best configuration by the means, by objective: the most likely obstacle.
+        #: Best configuration by the means, per objective. A configuration that fails a
+        #: margin most often fails it against this one.
         self.best = {d: compared.means[:, [d]].argmax(axis=0) for d in self.within}
         self.binary = {
             d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all())
@@ -256,7 +257,7 @@ class ConditionTests:
 
     def meets_all(self, arm: int) -> bool:
         """Return whether a configuration meets all conditions at the level."""
-        # the cheapest tests come first, since most configurations fail one of them
+        # fast tests are first, because most configurations fail one of them
         if self._threshold_p_value(arm) > self.level:
             return False
         for d, best in self.best.items():
@@ -295,8 +296,8 @@ class ConditionTests:
         scores, present = (row[0] for row in self._read([arm], d))
         is_simple = not self.compared.finite and not self.evaluations.is_clustered
         if self.binary[d] and is_simple:
-            # binary scores have three possible differences, which are counted; absent
-            # scores are zero
+            # binary scores have only three possible differences, which are counted;
+            # missing scores are stored as zero
             both_right = other_scores @ scores
             ahead = other_present @ scores - both_right
             behind = other_scores @ present.astype(float) - both_right
@@ -344,10 +345,10 @@ class ConditionTests:
     def _pool(
         self, excess: Floats, present: Bools, threshold: float
     ) -> tuple[Floats, Bools]:
-        """Return one score per cluster, and a mask of clusters that have instances.
+        """Return one score per cluster, and a mask of clusters with instances.
 
-        The excess of a cluster's score over the threshold is the sum over its
-        instances, divided by the size of the largest cluster, so that scores stay in
+        The excess of a cluster's score over the threshold is the sum of its instances'
+        excesses, divided by the size of the largest cluster. Scores therefore stay in
         their range.
         """
         back = np.argsort(self.order)

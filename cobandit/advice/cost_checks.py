@@ -1,4 +1,4 @@
-"""Checks of costs: made up, single dominating evaluations, and heavy tails."""
+"""Checks of costs: made-up costs, dominating single evaluations, and heavy tails."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cobandit.stats.tails import estimate_tail
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Cost of an outlier over the next largest cost.
+#: Smallest ratio of an outlier to the next largest cost.
 OUTLYING_TIMES = 5.0
-#: Smallest share of an outlier in the cost of its configuration.
+#: Smallest share of an outlier in the total cost of its configuration.
 OUTLYING_SHARE = 0.1
 #: Smallest unobserved share of a mean cost that is reported.
 UNMET_SHARE = 0.5
@@ -25,7 +25,7 @@ CARRIED_SHARE = 0.2
 
 
 def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find made-up costs, which an import gave to free evaluations."""
+    """Find the made-up costs that an import gave to free evaluations."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
         free = pd.Series(table.free_evaluations, table.configs)
@@ -37,9 +37,9 @@ def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             "free",
             table.n_free,
             f"{describe_free(table.n_free, len(rows), smallest, unit)} ({named})",
-            "See whether the best configuration for its cost changes with another"
-            " --smallest-cost of the import, or use a cost that is never zero, such as"
-            " tokens",
+            "Check whether the best configuration for its cost changes with another"
+            " --smallest-cost in the import, or use a cost that is never zero, such"
+            " as tokens",
         )
 
 
@@ -56,12 +56,12 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         yield Finding(
             "outlier",
             share.max(),
-            f"One evaluation makes {percent(share.max())} of the cost of"
+            f"One evaluation is {percent(share.max())} of the cost of"
             f" {name_few([config])}: {amount(row['cost'])} {table.card.cost.unit} on"
             f" instance {row['instance']}, where the median is"
             f" {amount(costs.median()[config])}",
-            "Check whether it is real: an endless answer, a retry loop or a wrong unit"
-            " has this effect",
+            "Check whether this cost is real: an endless answer, a retry loop or a"
+            " wrong unit has this effect",
         )
 
 
@@ -90,8 +90,8 @@ def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             f"The costs of {len(heavy)} of {table.n_arms} configurations have a heavy"
             f" tail ({name_few(heavy['config'])}). Of {name_few([worst['config']])},"
             f" {worst['carried']} of {worst['n']} evaluations carry half of the mean"
-            f" cost, and {part} true mean may lie in costs larger than any that"
-            " was met",
-            "Evaluate these on more instances, or cap what one evaluation may cost,"
+            f" cost, and {part} true mean may come from costs larger than any"
+            " observed one",
+            "Evaluate these on more instances, or limit the cost of an evaluation,"
             " before comparing by cost",
         )

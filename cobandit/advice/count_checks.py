@@ -21,30 +21,31 @@ from cobandit.tables.card import (
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: What to do about each kind of evaluations that a card counts.
+#: Remedy for each kind of evaluation that a card counts.
 REMEDIES = {
     CUT_OFF: (
-        "Raise the limit of tokens for these: an answer that is cut off mostly scores"
-        " nothing"
+        "Increase the limit of tokens for these: an answer that is cut off mostly"
+        " scores zero"
     ),
     EMPTY: (
-        "Look at a few: a parser, a filter or reasoning that used up all tokens does"
-        " that"
+        "Look at a few of them: a parser, a filter or reasoning that used up all"
+        " tokens has this effect"
     ),
     UNMEASURED: (
-        "Take a cost that all have, such as seconds, or measure it anew: an answer from"
-        " a cache is not cheap"
+        "Use a cost that all evaluations have, such as seconds, or measure the cost"
+        " again: an answer from a cache only looks cheap"
     ),
     OUT_OF_RANGE: (
-        "Give their range with --range, and values that mean no score with --no-score"
+        "Give their range with --range, and values that mark a missing score with"
+        " --no-score"
     ),
     NO_SCORE: (
-        "Look at what the scorer could not read: that may happen more often to one"
-        " configuration"
+        "Look at the answers that the scorer could not read: some configurations may"
+        " have more of them"
     ),
-    STATIC: "Count them once: answers came from a cache, or are not drawn at random",
+    STATIC: "Count repeats once: the answers came from a cache, or are deterministic",
 }
-FAILED = "Evaluate these again: what fails may be what is hard"
+FAILED = "Evaluate these again: evaluations may fail more often on hard instances"
 
 
 def check_counted(table: EvaluationTable, rows: pd.DataFrame) -> Findings:

@@ -46,15 +46,20 @@ CHECKS = (
 
 
 def doctor(table: EvaluationTable) -> list[Finding]:
-    """Check a table for common problems, with one finding per cause.
+    """Check a table for common problems, and return one finding per cause.
 
-    It looks for configurations with constant scores, and duplicates; instances on which
-    all configurations score alike; costs that an import made up, and costs that a
-    single evaluation or a heavy tail dominates; evaluations counted as flawed, such as
-    answers that were cut off; many values at the best end of a column; objectives that
-    order configurations alike; too few instances; evaluations that are missing where
-    instances are hard; clusters of instances; configurations that share no instance;
-    and a misleading profiling split.
+    The checks look for
+
+    * configurations with constant scores, and duplicates,
+    * instances on which all configurations have equal scores,
+    * made-up costs, and costs that a single evaluation or a heavy tail dominates,
+    * flawed evaluations, such as answers that were cut off,
+    * many values at the best end of a column,
+    * objectives that order configurations alike,
+    * too few instances, clusters of instances, and configurations that share no
+      instance,
+    * evaluations that are missing on hard (or easy) instances,
+    * a misleading profiling split.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Findings of the checks of a table, and the names in them."""
+"""Findings of the checks of a table, and names of configurations in them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Finding(NamedTuple):
     name: str  #: name of the check
     number: float  #: share or count that the finding is about
     problem: str  #: problem and its place, without a full stop
-    remedy: str  #: what to do, without a full stop
+    remedy: str  #: remedy, without a full stop
 
     def __str__(self) -> str:
         """Write problem and remedy on one line."""
         return f"{self.problem}. {self.remedy}."
 
 
-#: What a check yields: one finding per cause.
+#: Result of a check: one finding per cause.
 Findings = Iterator[Finding]
 
 

@@ -1,4 +1,4 @@
-"""The data frames of a recommendation: configurations, and steps of the front."""
+"""The data frames of a recommendation: all configurations, and the front."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cobandit.stats.pairwise import Paired
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Percentiles of a measured column that stand beside the score that is made of it.
+#: Percentiles of a measured column that are shown with the score computed from it.
 PERCENTILES = (50, 95)
 
 
@@ -32,7 +32,7 @@ class RedrawnTables(NamedTuple):
 
 
 def measured_columns(table: EvaluationTable) -> dict[str, str]:
-    """Return the measured column behind each objective that a transform made.
+    """Return the measured column of each objective that a transform computes.
 
     Examples
     --------
@@ -109,7 +109,10 @@ def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
 
 
 def _efficient_share(table: EvaluationTable, redrawn: RedrawnTables) -> Floats | float:
-    """Return how often each configuration is most efficient, NaN with made-up costs."""
+    """Return the share of redrawn tables in which each arm is most efficient.
+
+    The share is NaN if a cost is made up.
+    """
     if table.has_made_up_cost.any():
         return np.nan
     best = np.argmax(redrawn.means.prod(axis=2) / redrawn.costs, axis=1)
@@ -123,7 +126,7 @@ def thin_out(
     tolerance: Floats,
     cost_tolerance: float | str,
 ) -> list[int]:
-    """Leave out members of the front that another member matches within the tolerance.
+    """Drop members of the front that another member matches within the tolerance.
 
     Parameters
     ----------
@@ -136,7 +139,7 @@ def thin_out(
     Returns
     -------
     list of int
-        The members that are left, cheapest first.
+        The remaining members, cheapest first.
     """
     share, amount = read_cost_tolerance(cost_tolerance)
     if len(arms) < 2 or not (np.any(tolerance) or share or amount):
@@ -164,7 +167,7 @@ def thin_out(
 def tabulate_steps(
     compared: Paired, arms: pd.DataFrame, members: Sequence[int], level: float
 ) -> pd.DataFrame:
-    """Return the front, each member compared with the next cheaper one.
+    """Return the front, with each member's gain over the next cheaper member.
 
     Parameters
     ----------
@@ -185,7 +188,7 @@ def tabulate_steps(
     names = [table.configs[arm] for arm in members]
     has_made_up_cost = table.has_made_up_cost
 
-    # the first has no step below it
+    # the cheapest member has no cheaper neighbour
     unknown = np.full(table.n_objectives, np.nan)
     times = [np.nan]
     gains, lows, highs = [unknown], [unknown], [unknown]
@@ -195,7 +198,7 @@ def tabulate_steps(
         gains.append(gain)
         lows.append(low)
         highs.append(high)
-        # the factor of a cost that is made up is made up, too
+        # a ratio with a made-up cost is meaningless
         is_made_up = has_made_up_cost[lower] or has_made_up_cost[upper]
         times.append(np.nan if is_made_up else factor)
 

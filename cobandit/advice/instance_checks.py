@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find objectives whose best configuration cannot be separated from the median."""
+    """Find objectives whose best arm cannot be distinguished from the median arm."""
     short = []
     for name in table.objectives:
         order = table.summary()[name].sort_values(ascending=False, kind="stable").index
@@ -38,12 +38,12 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             better, worse, is_binary=bool(rows[name].isin([0, 1]).all())
         )
         if needed > len(better):
-            place = "the other" if len(order) == 2 else "the one in the middle"
+            place = "the other" if len(order) == 2 else "the median one"
             problem = (
-                f"To tell the best in {name}, {name_few([best])} ({better.mean():.3f}),"
-                f" from {place}, {name_few([middle])} ({worse.mean():.3f}), with a"
-                f" chance of 80 % takes {amount(needed)} shared instances; there are"
-                f" {len(better):,}"
+                f"To distinguish the best in {name}, {name_few([best])}"
+                f" ({better.mean():.3f}), from {place}, {name_few([middle])}"
+                f" ({worse.mean():.3f}), with a chance of 80 %, {amount(needed)}"
+                f" shared instances are needed; there are {len(better):,}"
             )
             short.append((needed, problem, f"{amount(needed)} in {name}"))
 
@@ -51,7 +51,7 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         needed, problem, _ = max(short)
         fewer = [text for other, _, text in short if other < needed]
         if fewer:
-            problem += f" (it takes {some_names(fewer)})"
+            problem += f" (needed: {some_names(fewer)})"
         yield Finding(
             "few",
             needed,
@@ -63,7 +63,7 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 def _count_needed(
     better: pd.Series[float], worse: pd.Series[float], is_binary: bool
 ) -> float:
-    """Return the shared instances at which a paired test of level .05 has power .8."""
+    """Return the shared instances for power .8 of a paired test at level .05."""
     if is_binary:
         wrong = [
             (scores == 0).mean()
@@ -77,7 +77,7 @@ def _count_needed(
 
 
 def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find evaluations whose absence depends on the kind of instance."""
+    """Find missing evaluations that depend on the kind of instance."""
     cases = find_dependence(table)
     if cases:
         clearest = cases[0]
@@ -86,13 +86,13 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             *dict.fromkeys(case.configuration for case in cases if case.configuration)
         ][1:]
         if others:
-            problem += f"; so it is, less clearly, for {name_few(others)}"
+            problem += f"; the same holds, less clearly, for {name_few(others)}"
 
         yield Finding(
             "missing",
             clearest.where_missing - clearest.where_present,
             problem,
-            "Make the missing evaluations before comparing: until then nothing is"
+            "Make the missing evaluations before comparing; until then nothing is"
             " settled",
         )
 
@@ -105,13 +105,13 @@ def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
         problem = (
             f"Instances of one {name_few([strongest.column])} are alike (correlation"
             f" {strongest.correlation:.2f} in {strongest.measure}):"
-            f" {rows['instance'].nunique():,} of them, with"
-            f" {strongest.n_clusters:,} values, say as much about a mean as"
+            f" {rows['instance'].nunique():,} of them, with {strongest.n_clusters:,}"
+            " values, are as informative about a mean as"
             f" {strongest.effective_size:,.0f} independent ones"
         )
         if weaker:
             named = name_few(likeness.column for likeness in weaker)
-            problem += f"; so are those of one {named}"
+            problem += f"; the same holds for {named}"
 
         column = strongest.column
         yield Finding(
@@ -119,16 +119,16 @@ def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             strongest.correlation,
             problem,
             f"Give --cluster {column} (in Python cluster={column!r}), or write it on"
-            " the card: settled answers then count these values",
+            " the card; settled answers then count these values",
         )
 
 
 def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find configurations without shared instances: their means cannot be compared."""
+    """Find configurations without shared instances, whose means are not comparable."""
     from scipy import sparse
 
-    # two that share none both lack instances, so that complete configurations need not
-    # be compared
+    # if two configurations share no instance, both are incomplete, so complete ones are
+    # skipped
     incomplete = np.flatnonzero(table.n_instances < rows["instance"].nunique())
     places = rows["config"].cat.codes, rows["instance"].cat.codes
     present = sparse.csr_array((np.ones(len(rows)), places))[incomplete]
@@ -139,9 +139,9 @@ def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             "disjoint",
             len(apart),
             f"Pairs of configurations that share no instance: {len(apart)}, such as"
-            f" {name_few(table.configs[arm] for arm in incomplete[apart[0]])}; what"
-            " they differ in may be their instances",
-            "See whether instances have the same names everywhere, or evaluate on"
+            f" {name_few(table.configs[arm] for arm in incomplete[apart[0]])}; their"
+            " difference may be that of their instances",
+            "Check that instances have the same names everywhere, or evaluate on"
             " shared ones",
         )
 
@@ -151,7 +151,7 @@ def check_profiling(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
     try:
         splits = compare_splits(table)
     except CobanditError:
-        # a configuration left a run early, and has no evaluation split to be held to
+        # a run may remove a configuration early, which then has no evaluation split
         return
     if splits.misled:
         low, high = splits.cost_ratios
@@ -159,5 +159,5 @@ def check_profiling(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             "profiling",
             max(high, 1 / low),
             splits.describe_profiling(),
-            "Take another seed of the split, or more profiling instances",
+            "Use another seed for the split, or more profiling instances",
         )

@@ -1,4 +1,4 @@
-"""The evaluations that a race would make next on a table, and their cost."""
+"""The next evaluations of a race on a table, and their cost."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class NextEvaluations:
     Attributes
     ----------
     settled : int
-        Number of configurations that are settled now: certainly kept, or certainly
-        removed.
+        Number of configurations that are settled now: surely on the front, or surely
+        off it.
     would_be_settled : int
         Number that would be settled after the evaluations of ``pairs``, if means and
         variances stay as they are.
     compared : bool
-        Whether all configurations share enough instances to be compared.  If not,
-        ``pairs`` are the evaluations of the first comparison, and ``evaluations`` are
-        all that are missing.
+        Whether all configurations share enough instances to be compared. If not,
+        ``pairs`` has the evaluations for the first comparison, and ``evaluations`` is
+        the number of all missing ones.
     evaluations : int
         Expected number of evaluations that settle all configurations.
     price : float
@@ -44,8 +44,8 @@ class NextEvaluations:
     step : float
         Cost until one more configuration can be expected to be settled.
     pairs : DataFrame
-        ``configuration`` and ``instance`` of the evaluations to make, in order.  With a
-        budget, as many as it pays for, and none if they are not expected to settle
+        ``configuration`` and ``instance`` of the evaluations to make, in order. With a
+        budget, as many as it pays for; none if these would not be expected to settle
         another configuration.
     """
 
@@ -86,8 +86,8 @@ def plan_next(
         Seed of the order of instances. Instances evaluated by more configurations come
         first, ties in random order.
     at_random : bool
-        Whether evaluations are missing at random.  If not, existing evaluations settle
-        nothing, and the instances come in random order.
+        Whether evaluations are missing at random. If not, existing evaluations settle
+        nothing, and the order of the instances is random.
     certified : bool
         Whether to plan for a certified race.
     front, cost_tolerance
@@ -128,7 +128,7 @@ def plan_next(
     last = looks[-1]
     compared = at_random and race.depth >= min(FIRST_LOOK, len(benchmark.units))
     if not at_random:
-        # existing evaluations settle nothing, and all missing ones are needed
+        # existing evaluations settle nothing, so all missing ones are needed
         pulls = benchmark.count_first(
             _reach(np.any(~benchmark.is_complete[benchmark.units], axis=1))
         )
@@ -176,8 +176,8 @@ class _Benchmark:
     Attributes
     ----------
     scores, paid : ndarray, shapes (N, K, D) and (N, K)
-        In the table's order of instances, instances without a row last; NaN for missing
-        evaluations.
+        Instances are in the table's order, followed by instances without a row; NaN for
+        missing evaluations.
     unit : ndarray of int, shape (N,)
         Cluster of each instance, or the instance itself.
     is_complete : ndarray of bool, shape (G, K)
@@ -215,7 +215,7 @@ class _Benchmark:
         self.is_complete: Bools = np.array(
             [~missing[part].any(axis=0) for part in self._members]
         )
-        # evaluations that are not missing at random give no order, so it is random
+        # an order by existing evaluations would be biased if these are not at random
         shown = self.is_complete if at_random else np.zeros(self.is_complete.shape)
         self.units = arrange(shown, seed)
         self.order = np.concatenate([self._members[unit] for unit in self.units])
@@ -228,7 +228,7 @@ class _Benchmark:
         return lacking
 
     def name_missing(self, counts: Ints) -> list[tuple[str, str]]:
-        """Return configuration and instance of the first missing evaluations."""
+        """Return the configuration and instance of the first missing evaluations."""
         wanted = self.missing & (self.missing.cumsum(axis=0) <= counts)
         return [
             (self._configs[arm], self._names[self.order[place]])
@@ -237,7 +237,7 @@ class _Benchmark:
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
-    """Assign numbers to units; an instance without a row is its own unit."""
+    """Return each instance's unit number; one without a row is its own unit."""
     clusters = table.clusters
     if clusters is None:
         return np.arange(n_instances)
@@ -246,6 +246,6 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return the number of units, in order, that the first comparison needs."""
+    """Return the number of first units that the first comparison needs."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

@@ -25,9 +25,9 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     smallest t is below minus the critical value at level ``on_front`` for every other
     arm.
 
-    A standard error falls with the root of the number of instances, so both arms need
-    ``(factor / ratio)^2`` times their instances.  About the benchmark itself, 1 / n - 1
-    / N takes the place of 1 / n.
+    A standard error is proportional to one over the root of the number n of instances,
+    so both arms need ``(factor / ratio)^2`` times their instances. If the answers are
+    about a benchmark of N instances, 1 / n - 1 / N replaces 1 / n.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
         for k, (arm, ratios) in enumerate(
             zip(gaps.arms, smallest_ratios(gaps), strict=True)
         ):
-            # a member of the front by the means must not be beaten by any rival;
-            # another configuration must be beaten by its clearest rival
+            # a member of the front by the means is open against every rival that may
+            # beat it; another configuration is open only against its clearest rival
             rivals = np.arange(len(ratios))
             factor = critical_on[k]
             if clearest.ratios[arm] > 0:
@@ -79,13 +79,13 @@ class Question(NamedTuple):
 def _ask(
     compared: Paired, arm: int, rivals: Ints, ratios: Floats, factor: Floats
 ) -> Question:
-    """Return the question of an arm against the rivals that leave it open."""
+    """Return the question of an arm against its undecided rivals."""
     with np.errstate(divide="ignore"):
         times = (factor / ratios)[rivals] ** 2
     hardest = int(times.argmax())
     against = rivals[hardest]
 
-    # the arm itself needs as many as its hardest rival
+    # the arm itself needs as many evaluations as against its hardest rival
     arms = np.append(rivals, arm)
     additional = _count_additional(compared, arms, np.append(times, times[hardest]))
     beyond_benchmark = np.maximum(additional - compared.missing[arms], 0)
@@ -101,7 +101,7 @@ def _ask(
 
 
 def _count_additional(compared: Paired, arms: Ints, times: Floats) -> Floats:
-    """Count the evaluations that multiply the number of instances of each arm."""
+    """Count the evaluations that raise each arm's number of instances by a factor."""
     n = compared.counts[arms]
     total = compared.n_instances
     additional: Floats

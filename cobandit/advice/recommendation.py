@@ -1,4 +1,4 @@
-"""The result of `recommend`: fields, and their display as text, HTML and JSON."""
+"""The result of `recommend`, and its display as text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Result of `recommend`, which displays itself as text, HTML, a figure and JSON.
+    """Result of `recommend`, with displays as text, HTML, a figure and JSON.
 
     Attributes
     ----------
@@ -35,32 +35,40 @@ class Recommendation:
     about : {"instances", "benchmark"}
         Whether answers are about instances like these, or about the table's instances.
     dominance : {"standard", "strict"}
-        Order of the front. In the standard order a configuration dominates another if
-        it is at least as good in every objective and in cost, and better in one; in the
-        paper's strict order, if it is better in every objective, whatever the cost.
+        Kind of dominance. In the standard order, a configuration dominates another if
+        it is at least as good in every objective and in cost, and better in one of
+        them. In the paper's strict order, it dominates if it is better in every
+        objective, whatever the cost.
     arms : DataFrame, K rows
-        All configurations, cheapest first: the mean of each objective with ``_low`` and
-        ``_high`` (its interval at ``level``, one at a time), ``cost``,
-        ``hypervolume_per_cost``, ``on_front`` (by the means), ``front_share`` and
-        ``efficient_share`` (share of redrawn tables in which it is on the front, and
-        has the most hypervolume per cost), ``front_settled``, ``instances``,
-        ``missing`` (instances of the benchmark on which it is not evaluated), and
-        ``has_made_up_cost`` (its evaluations cost nothing, so that its ratio is NaN).
-        Means are on all instances of the table, adjusted if some are missing
-        (`cobandit.tables.adjusted`).  A score that is made of a measured column, such
-        as a latency, also has ``_p50`` and ``_p95``, median and 95th percentile of that
-        column.
+        All configurations, cheapest first, with the columns
+
+        * mean of each objective, and ``_low`` and ``_high``, the ends of its interval
+          at ``level`` (not joint over configurations),
+        * ``cost`` and ``hypervolume_per_cost``,
+        * ``on_front``, by the means, and ``front_settled``,
+        * ``front_share`` and ``efficient_share``: shares of redrawn tables in which the
+          configuration is on the front, and in which it has the most hypervolume per
+          cost,
+        * ``instances``, and ``missing``, the number of the benchmark's instances
+          without an evaluation,
+        * ``has_made_up_cost``: its evaluations are free, so its ratio is NaN.
+
+        Means are over all instances of the table, adjusted if some are missing
+        (`cobandit.tables.adjusted`).  A score that is computed from a measured column,
+        such as a latency, also has ``_p50`` and ``_p95``, the median and the 95th
+        percentile of that column.
     measured : mapping of str to str
-        Name of the measured column, for each objective that is made of one.
+        Name of the measured column, for each objective that is computed from one.
     front : DataFrame
-        The front, cheapest first: ``instances``, ``cost`` and all objectives; ``times``
-        is the cost over the cost of the next cheaper member, and ``more_OBJECTIVE`` the
-        gain over it, with ``_low`` and ``_high`` (its paired interval at ``level``, one
-        at a time), all on the instances that the two share.  They are NaN if the two
-        share no instance, and ``times`` also if a cost is made up.  Members that a
-        cheaper one matches within the tolerance are left out.
+        The front, cheapest first: ``instances``, ``cost`` and all objectives. Each
+        member is compared with the next cheaper one, on the instances that the two
+        share: ``times`` is the ratio of the costs, and ``more_OBJECTIVE`` the gain,
+        with ``_low`` and ``_high``, the ends of its paired interval at ``level`` (not
+        joint). These values are NaN if the two share no instance, and ``times`` also if
+        a cost is made up. Members that a cheaper one matches within the tolerance are
+        left out.
     adjusted : bool
-        Whether means are adjusted, since not all configurations are evaluated on the
+        Whether means are adjusted, because not all configurations are evaluated on the
         same instances.
     cluster : str or None
         Column whose values are the independent units; None for instances.
@@ -68,13 +76,13 @@ class Recommendation:
         Reasons why nothing is settled: missing evaluations that depend on the kind of
         instance.
     questions : DataFrame
-        Memberships of the front that are not settled, cheapest first:
-        ``configuration``, ``against``, ``ratio`` (gap over its standard error),
-        ``factor`` (critical value of the ratio), ``evaluations`` and ``price`` to reach
-        this factor, and ``new_instances``, the number of instances needed beyond the
+        Unsettled memberships of the front, cheapest to settle first: ``configuration``,
+        ``against`` (the rival), ``ratio`` (gap over its standard error), ``factor``
+        (critical value of the ratio), ``evaluations`` and ``price`` to reach this
+        factor, and ``new_instances``, the number of instances needed beyond the
         benchmark, infinite for a tie.
     returned : bool
-        Whether a method returned the front, instead of the means.
+        Whether a method returned the front; otherwise it is the front of the means.
     choice : Choice or None
         Configuration that meets the requirements.
     tolerance : float or tuple of float
@@ -82,8 +90,7 @@ class Recommendation:
     cost_tolerance : float or str
         Largest difference of costs that does not matter.
     ignores_cost : bool
-        Whether the returned and the planned front are fronts of the objectives alone,
-        whatever the cost.
+        Whether the returned front and the planned evaluations ignore the cost.
     certified : bool
         Whether the race's settled memberships are proved.
     next : NextEvaluations
@@ -91,7 +98,7 @@ class Recommendation:
     smallest_cost : float or None
         Made-up cost of a free evaluation, if the table's import set one.
     free : int
-        Number of evaluations that cost no more than this made-up cost.
+        Number of evaluations that cost at most this made-up cost.
     counts : mapping
         Numbers of flawed evaluations by configuration and flaw, such as answers that
         were cut off, from the card.
@@ -124,7 +131,7 @@ class Recommendation:
 
     @property
     def made_up(self) -> list[str]:
-        """Configurations with a made-up cost, since their evaluations are free."""
+        """Configurations with a made-up cost, because their evaluations are free."""
         return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
 
     @property
@@ -138,12 +145,12 @@ class Recommendation:
 
     @property
     def exhausted(self) -> bool:
-        """True if every configuration is evaluated on every instance."""
+        """Whether every configuration is evaluated on every instance."""
         return not self.arms["missing"].any()
 
     @property
     def exact(self) -> bool:
-        """True if answers are about the benchmark, and it is exhausted."""
+        """Whether answers are exact: on the benchmark, with no evaluation missing."""
         return self.about == "benchmark" and self.exhausted
 
     def plot(self) -> Figure:
@@ -182,7 +189,7 @@ class Recommendation:
         return as_html(headline, front, lines, picture)
 
     def __repr__(self) -> str:
-        """Name the table and count its front."""
+        """Show the name of the table and the size of its front."""
         return (
             f"Recommendation({self.dataset!r}, {len(self.front)} of {len(self.arms)}"
             " configurations)"

@@ -1,12 +1,13 @@
 """Recommendations from a table: the front, a choice, and evaluations to make.
 
 Configurations worth their cost are the Pareto front of the objectives and the cost: no
-other one is at least as good in every objective and as cheap, and better or cheaper.
-The user chooses the population of the answers.  About *this benchmark*, the instances
-of the table, answers are exact once every configuration is evaluated on every instance.
-About *instances like these*, no benchmark is ever enough.  An answer is *settled* if
-gaps exceed their standard errors by factors large enough that all answers are right
-together with the stated confidence.
+other configuration is at least as good in every objective and at most as expensive, and
+better or cheaper in one of these. The user chooses the population of the answers.
+Answers about *this benchmark*, the instances of the table, are exact once every
+configuration is evaluated on every instance. Answers about *instances like these* are
+never exact, because the benchmark is a sample. An answer is *settled* if gaps exceed
+their standard errors by factors large enough that all answers are right together with
+the stated confidence.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from cobandit.stats.simultaneous import find_levels
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Default number of redrawn tables behind shares.
+#: Default number of redrawn tables for computing shares.
 REDRAWS = 1000
 
 
@@ -66,52 +67,52 @@ def recommend(
     """Recommend the configurations worth their cost, and evaluations to make next.
 
     Means, variances and covariances are over all instances of the table, and
-    configurations are compared on the instances that they share.  With confidence
-    ``level`` all settled memberships of the front are right.
+    configurations are compared on the instances that they share. With probability
+    ``level``, all settled memberships of the front are right together.
 
     Parameters
     ----------
     table : EvaluationTable
     budget : float, optional
-        Budget of further evaluations, in the table's unit; never exceeded at the mean
-        costs.
+        Budget of further evaluations, in the table's unit, which holds if evaluations
+        cost their means.
     at_least : mapping of str to float, optional
         Smallest mean, by objective. The cheapest configuration that meets these
         conditions and those in `within` is chosen.
     within : mapping of str to float, optional
         Largest distance below the best mean, by objective.
     prefer : mapping of str to float, optional
-        Weights of objectives.  Among the configurations that meet the conditions, the
-        largest weighted mean is chosen instead of the cheapest.
+        Weights of objectives. With weights, the configuration with the largest weighted
+        mean among those that meet the conditions is chosen, instead of the cheapest.
     tolerance : float or array_like, shape (D,)
-        Largest difference that does not matter, in the unit of the objectives.  A
-        member of the front covers other members within this tolerance. The most
-        expensive covered members are left out first, and missing evaluations are
-        planned accordingly.
+        Largest difference that does not matter, in the unit of the objectives. A member
+        of the front covers other members within this tolerance. Covered members are
+        left out, the most expensive first, and missing evaluations are planned
+        accordingly.
     cost_tolerance : float or str
         Largest difference of costs that does not matter: an amount in their unit, or a
         share such as ``"10%"``.
     certified : bool
-        Whether to plan missing evaluations for a certified race, whose error is proved
-        on any table (`cobandit.ParetoRace`) and not only measured.  It takes more
+        Whether to plan missing evaluations for a certified race
+        (`cobandit.ParetoRace`), whose error is proved for any table. It needs more
         evaluations.
     returned : collection of str, optional
-        Configurations that a method returned. They replace the front of the means.  A
-        race of the objectives and the cost returns this function's front of its table,
-        exactly without a tolerance and within the tolerance otherwise: it keeps
-        configurations that were not surely covered when it stopped.
+        Configurations that a method returned, which replace the front of the means. A
+        race on the objectives and the cost returns the front that this function finds
+        in the race's table. With a tolerance, it may return more configurations,
+        because it keeps those that were not surely covered when it stopped.
     ignores_cost : bool
-        Whether the returned configurations are the front of the objectives, whatever
-        the cost, as they are for the paper's methods.  Missing evaluations are then
-        planned for this front, as for strict dominance.
+        Whether the returned configurations are the front of the objectives without the
+        cost, as for the paper's methods. Missing evaluations are then planned for this
+        front, as with strict dominance.
     about : {"instances", "benchmark"}
-        Whether answers are about instances like these, or about the instances of the
-        table, for which they are exact once every configuration is evaluated on every
-        instance.  Shares and intervals are always about instances like these.
+        Population of the answers: instances like these, or the instances of the table.
+        Answers about the latter are exact once every configuration is evaluated on
+        every instance. Shares and intervals are always about instances like these.
     dominance : {"standard", "strict"}
-        Whether a configuration is off the front if another is at least as good in every
-        objective and in cost, and better in one of them; or, as in the paper, better in
-        every objective, whatever the cost.
+        Kind of dominance. A configuration is off the front if another one is at least
+        as good in every objective and in cost, and better in one of them (standard), or
+        better in every objective, whatever the cost (strict, as in the paper).
     cluster : str, optional
         Column whose values group related instances, such as the passage that questions
         are about.  Intervals and settled answers then count these groups; by default
@@ -119,8 +120,8 @@ def recommend(
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
-        Number of redrawn tables behind shares, and the seed of all random numbers:
-        redraws, critical values, and the order of instances.
+        Number of redrawn tables for computing shares, and seed of all random numbers:
+        redrawn tables, critical values, and the order of instances.
 
     Returns
     -------
@@ -129,21 +130,21 @@ def recommend(
     Raises
     ------
     CobanditError
-        If the budget is not positive, the level not in (0, 0.9999], a choice unknown,
-        or an objective not in the table.
+        If the budget is not positive, the level is not in (0, 0.9999], an option has an
+        unknown value, or an objective is not in the table.
 
     Notes
     -----
     Intervals, and statements that a configuration surely meets a condition, hold for
-    any number of bounded scores (`cobandit.stats.limits`) if instances are independent
-    draws of the instances in use.  Settled answers also assume that evaluations are
-    missing at random (otherwise nothing is settled: `cobandit.stats.missingness`), and
-    that means are about normal.  Critical values are Student's, at levels of a
-    step-down procedure (`cobandit.stats.simultaneous`), and each variance includes one
-    additional instance with the variance pooled over the arms.  Costs may be far from
-    normal; `cobandit.advice.doctor` reports tails that are too heavy.  Next evaluations
-    are the evaluations that `cobandit.ParetoRace`, which looks for the same front,
-    would make; their number assumes that gaps and variances stay as measured.  Time
+    any number of bounded scores (`cobandit.stats.limits`), if the table's instances are
+    independent draws from the population. Settled answers also assume that evaluations
+    are missing at random (otherwise nothing is settled: `cobandit.stats.missingness`),
+    and that means are approximately normal. Critical values are Student's, at levels of
+    a step-down procedure (`cobandit.stats.simultaneous`), and each variance includes
+    one additional instance with the variance pooled over the arms. Costs may be far
+    from normal; `cobandit.advice.doctor` reports tails that are too heavy. Next
+    evaluations are those that `cobandit.ParetoRace` would make, which looks for the
+    same front. Their number assumes that gaps and variances stay as measured. Time
     O(K^2 I D).
 
     Examples
@@ -236,7 +237,7 @@ def recommend(
 
 
 def _check_returned(returned: Collection[str] | None, table: EvaluationTable) -> None:
-    """Raise unless a method returned at least one configuration of the table."""
+    """Raise if the returned configurations are none, or not in the table."""
     if returned is None:
         return
     if len(returned) == 0:

@@ -1,4 +1,4 @@
-"""Rivals of a configuration, which decide whether it is on the front."""
+"""Rivals of a configuration: the configurations that beat it, or nearly do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cobandit.stats.pairwise import Paired
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Rivals of a configuration that nothing beats.
+#: Number of rivals that are returned for an unbeaten configuration.
 CLOSEST = 3
 
 
@@ -28,10 +28,10 @@ class Rivals(NamedTuple):
     beaten : bool
         Whether a rival dominates it by the means over shared instances.
     rivals : DataFrame
-        Rivals that beat the configuration, clearest first; without any, the three that
-        come closest.  ``times`` is the rival's cost over the configuration's, NaN if
-        one is made up, and ``more_OBJECTIVE`` the rival's gain, with ``_low`` and
-        ``_high``, the paired interval, one at a time.
+        Rivals that beat the configuration, clearest first; if there are none, the three
+        that come closest. ``times`` is the rival's cost over the configuration's cost,
+        NaN if one is made up. ``more_OBJECTIVE`` is the rival's gain, with ``_low`` and
+        ``_high``, the ends of its paired interval (not joint).
     level : float
         Level of the intervals.
     """

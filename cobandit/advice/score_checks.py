@@ -1,4 +1,4 @@
-"""Checks of scores: constant, duplicated, correlated, or at the best end."""
+"""Checks of scores: constant, equal, correlated, or at the best end of a column."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cobandit.advice.words import percent
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Smallest number of instances on which a constant score is reported.
+#: Smallest number of instances for which a constant score is reported.
 ENOUGH_SCORES = 10
-#: Smallest reported share of instances on which all configurations score alike.
+#: Smallest reported share of instances on which all configurations have equal scores.
 ALIKE_SHARE = 0.2
 #: Rank correlation at which two objectives count as one.
 SAME_ORDER = 0.95
@@ -25,7 +25,7 @@ SAME_ORDER = 0.95
 MASS_AT_BEST = 0.1
 #: Name of the cost as an objective to maximise.
 LOW_COST = "low cost"
-#: Ratio of an unusual share to the median share of the configurations.
+#: Smallest ratio of an unusual share to the median share of the configurations.
 UNUSUAL = 5.0
 
 
@@ -44,8 +44,9 @@ def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
                     len(arms),
                     f"{name} is {value} on every instance for {len(arms)} of"
                     f" {table.n_arms} configurations: {name_few(arms)}",
-                    "Look at a few of their answers: a broken prompt, parser or scorer"
-                    " has this effect, or a task that is too hard or too easy",
+                    "Look at a few of their answers: a broken prompt, parser or"
+                    " scorer, or a task that is too hard or too easy, has this"
+                    " effect",
                 )
 
 
@@ -69,12 +70,13 @@ def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             int(digests.duplicated().sum()),
             "Scores and costs are the same on every instance for"
             f" {'; '.join(groups[:3])}{further}",
-            "One may be logged under two names, or an option had no effect: keep one",
+            "Keep one of them: the same one may be logged under two names, or a"
+            " setting had no effect",
         )
 
 
 def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find many instances on which all configurations score alike."""
+    """Find a large share of instances on which all configurations have equal scores."""
     for name in table.objectives:
         by_instance = rows.groupby("instance", observed=True)[name]
         scores = by_instance.agg(["min", "max", "count"])
@@ -87,22 +89,22 @@ def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             yield Finding(
                 "alike",
                 share,
-                f"On {percent(share)} of the instances all configurations have the same"
-                f" {name} (all 1 on {(same == 1).sum()}, all 0 on {(same == 0).sum()}):"
-                f" {len(scores) - len(same)} of {len(scores)} tell configurations"
-                " apart",
+                f"On {percent(share)} of the instances all configurations have the"
+                f" same {name} (all 1 on {(same == 1).sum()}, all 0 on"
+                f" {(same == 0).sum()}): {len(scores) - len(same)} of {len(scores)}"
+                " distinguish configurations",
                 "Add instances that are neither too easy nor too hard, and check the"
                 " right answers of instances that no configuration solves",
             )
 
 
 def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find many values at the best end of a column, such as latencies of zero."""
+    """Find many values at the best end of a column, such as zero latencies."""
     for objective in table.card.objectives:
         if objective.transform == "none":
             continue
 
-        # the column is better when small if its limit for a score of one is smaller
+        # small values are better if the limit that scores 1 is the smaller one
         column = table.evaluations[objective.column]
         one, zero = table.limits[objective.name]
         best = column.min() if one <= zero else column.max()
@@ -117,10 +119,10 @@ def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
             yield Finding(
                 "best_end",
                 float(many.max()),
-                f"{objective.column} is {amount(best)}, the best there is, on"
+                f"{objective.column} is {amount(best)}, its best value, on"
                 f" {some_names(named)}",
-                "Look at a few: answers that were refused or came from a cache are"
-                " fast, but not good; leave out such rows with --where",
+                "Look at a few of these answers: refusals and answers from a cache"
+                " are fast, but not good. Leave out such rows with --where",
             )
 
 

@@ -1,8 +1,8 @@
-"""Answers of the two splits of a table, compared with all instances.
+"""Comparison of the two splits of a table with each other and with all instances.
 
 Replays are judged by the evaluation split, `cobandit.recommend` uses all instances, and
-methods receive the mean costs of the profiling split.  A reader has to know whether
-these disagree, and the reason.
+methods receive the mean costs of the profiling split. A page therefore states whether
+these answers differ, and why.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class SplitComparison:
     n_instances, n_evaluation : int
         Number of instances of the table, and of its evaluation split.
     best, judged_best : str
-        Most efficient configuration over all instances, and by the truth of the
-        replays.
+        Most efficient configuration over all instances, and by the evaluation split,
+        which judges replays.
     front, judged_front : tuple of str
-        Pareto set over all instances, and by the truth of the replays.
+        Pareto set over all instances, and by the evaluation split.
     told_best : str
         Most efficient configuration at the profiling mean costs, which methods receive.
     cost_ratios : tuple of float
@@ -48,15 +48,15 @@ class SplitComparison:
 
     @property
     def misled(self) -> bool:
-        """True if another configuration is most efficient at the profiling costs."""
+        """Whether another configuration is most efficient at the profiling costs."""
         return self.told_best not in (self.judged_best, self.best)
 
     def sentences(self) -> list[str]:
-        """Return both descriptions, each with a full stop."""
+        """Return both descriptions as full sentences."""
         return [self.describe_answers(), f"{self.describe_profiling()}."]
 
     def describe_answers(self) -> str:
-        """Describe where the answer over all instances differs from the replays' truth.
+        """Describe differences between all instances and the evaluation split.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Numbers and names in sentences."""
+"""Writing numbers and names in sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cobandit.policies.cost_comparison import read_cost_tolerance
 from cobandit.stats.missingness import Dependence
 from cobandit.tables.card import FREE
 
-#: Largest number of letters of a name in a sentence.
+#: Largest number of characters of a name in a sentence.
 LONGEST_IN_SENTENCE = 60
 
 
@@ -30,7 +30,7 @@ def percent(share: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Write the interval of a mean score by its ends.
+    """Write an interval of a mean score.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
 def describe_tolerance(
     tolerance: ArrayLike, cost_tolerance: float | str, unit: str
 ) -> str:
-    """Write a tolerance of scores and of costs, empty for none.
+    """Write a tolerance of scores and of costs; empty without one.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def describe_tolerance(
 
 
 def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
-    """Name the configurations of each count, largest first, without free evaluations.
+    """List the configurations of each kind of flaw with their counts, largest first.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]
 
 
 def describe_dependence(case: Dependence) -> str:
-    """Describe missing evaluations that depend on the instances, without a full stop.
+    """Describe missing evaluations that depend on the kind of instance.
 
     Examples
     --------

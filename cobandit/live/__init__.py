@@ -1,4 +1,4 @@
-"""Live evaluations: runs of a plan, and a journal from which a run resumes."""
+"""Live evaluations: running a plan, with a journal from which a run can be resumed."""
 
 import lazy_loader
 

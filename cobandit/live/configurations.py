@@ -15,7 +15,7 @@ from cobandit.live.evaluators.base import ADDRESS_SETTINGS
 from cobandit.live.evaluators.rows import quote_value
 from cobandit.tables.checked_fields import Fields
 
-#: Columns of every table, whose names a setting cannot have.
+#: Columns of every table; a setting cannot have one of these names.
 TABLE_COLUMNS = ("config", "instance", "failed")
 
 
@@ -26,14 +26,14 @@ def _check_value(value: Any) -> Any:
     return value
 
 
-#: Remedy: the ways to write configurations.
+#: Remedy with the two forms of configurations.
 WRITE = (
     "write {grid: {model: [a, b], temperature: [0, 1]}} or {list: [{model: a}, {model:"
     " b}]}"
 )
 SettingName = Annotated[str, Field(pattern=r"\S")]
 Value = Annotated[Any, BeforeValidator(_check_value)]
-#: One configuration: its settings by name, plain values.
+#: A configuration: plain values of its settings, by name.
 Settings = dict[SettingName, Value]
 
 
@@ -61,7 +61,7 @@ class Configurations(Fields):
 
     @cached_property
     def all(self) -> tuple[Settings, ...]:
-        """All configurations in the plan's order; the position is the arm number."""
+        """All configurations in the plan's order; the positions are arm numbers."""
         combinations = product(*self.grid.values())
         return self.list or tuple(
             dict(zip(self.grid, values, strict=True)) for values in combinations
@@ -78,7 +78,8 @@ class Configurations(Fields):
         differing = [
             name for name in self.settings if name != "model" and self._differs(name)
         ]
-        # an address is part of the names only if nothing else distinguishes them
+        # the address is part of a name only if nothing else distinguishes
+        # configurations
         short = [name for name in differing if name not in ADDRESS_SETTINGS]
         names = tuple(self._label(settings, short) for settings in self.all)
         if len(set(names)) == len(names):
@@ -115,8 +116,8 @@ class Configurations(Fields):
 
         twice = [name for name, number in Counter(self.names).items() if number > 1]
         if twice:
-            problem = f"two configurations are {twice[0]!r}"
-            remedy = "keep one of them, or let a setting differ"
+            problem = f"two configurations have the name {twice[0]!r}"
+            remedy = "keep one of them, or change a setting of one"
             raise_fault(None, problem, remedy, "equal-configurations")
 
         return self

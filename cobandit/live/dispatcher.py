@@ -21,11 +21,11 @@ from cobandit.tables.usage import Doubt
 
 
 class Dispatcher:
-    """Makes the evaluations of a stage, up to ``at_once`` calls at a time.
+    """Makes the evaluations of a stage, with up to ``at_once`` concurrent calls.
 
     A billed failure is charged at once, and its evaluation is repeated when the policy
-    requests it. A free failure waits here for its retry.  While a configuration pauses
-    after a failure, others continue.
+    requests it again. A free failure is retried by the dispatcher itself. While a
+    configuration pauses after a failure, the others continue.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ class Dispatcher:
     watch : callable
         Called with a `Progress` after each event.
     reported_doubts : set of str
-        Kinds of doubts about answers that were already reported; new kinds are added.
+        Kinds of doubts about answers that were already reported; the dispatcher adds
+        new kinds.
     """
 
     def __init__(
@@ -48,9 +49,9 @@ class Dispatcher:
         self.evaluator = evaluator
         self.stage = stage
         self.watch = watch
-        # requests of the policy that are not in a call
+        # requests of the policy that no call contains yet
         self._waiting: list[Pull] = []
-        # outcomes that cannot be charged before another evaluation has a cost
+        # outcomes that can only be charged after another evaluation has a cost
         self._held: list[tuple[Pull, Row | Failure]] = []
         self._n_ever_held = 0
         self._reported_doubts = reported_doubts
@@ -63,7 +64,7 @@ class Dispatcher:
         Raises
         ------
         CobanditError
-            The first error that stopped the run; results are kept.
+            The first error that stops the run; results are kept.
         """
         self.watch(Progress(self.stage, ""))
         allowed = self.evaluator.at_once or self.plan.at_once
@@ -90,7 +91,7 @@ class Dispatcher:
                 n_arms = len(self.stage.names)
                 if self.stage.smallest_cost is None or len(arms) == n_arms:
                     self._refuse_held()
-                # the policy has nothing else to hand out
+                # the policy has no further request at the moment
                 self._report_held(at_any_cost=True)
             else:
                 next_due = min(map(self._retries.find_due, self._waiting), default=inf)
@@ -98,7 +99,7 @@ class Dispatcher:
                     await self._news.wait()
 
     def _next_block(self) -> list[Pull]:
-        """Return due evaluations of one configuration for one call, possibly none."""
+        """Return the due evaluations of one configuration for a call; may be empty."""
         pulls: list[Pull] = []
         while not pulls and (ready := self._ask()):
             block = [pull for pull in ready if pull == ready[0]][: self.evaluator.block]
@@ -106,7 +107,7 @@ class Dispatcher:
             self._waiting = [
                 pull for pull in self._waiting if pull.key not in block_keys
             ]
-            # an instance may have been left out in the meantime
+            # the instance may have been left out after the request
             pulls = [pull for pull in block if not self._settle(pull)]
         return pulls
 
@@ -115,9 +116,9 @@ class Dispatcher:
         block = self.evaluator.block
         journal = self.stage.journal
 
-        # An online policy decides best with all results, so that few evaluations wait.
-        # Any other policy is asked until one configuration fills a block, also past the
-        # configurations that pause.
+        # An online policy decides best with all results, so few requests are queued.
+        # Any other policy is asked until the requests of one configuration fill a
+        # block; requests of pausing configurations are queued meanwhile.
         is_online = isinstance(journal.policy, OnlinePolicy)
         ahead = block * (self.plan.at_once if is_online else journal.policy.n_arms)
         max_waiting = ahead if is_online else inf
@@ -161,11 +162,11 @@ class Dispatcher:
         self._wake()
 
     def _end(self, pull: Pull, outcome: Row | Failure) -> None:
-        """Report a finished evaluation, or hold its outcome until it can be charged."""
+        """Report the outcome of an evaluation, or hold it until it can be charged."""
         if not self.stage.can_report(outcome):
             self._held.append((pull, outcome))
             self._n_ever_held += 1
-            # one instance may be bad for all configurations, but not two
+            # one instance may fail for all configurations, but two point to the service
             if self._n_ever_held >= 2 * len(self.stage.names):
                 self._refuse_held()
         elif isinstance(outcome, Failure):
@@ -184,7 +185,7 @@ class Dispatcher:
         """Report a doubt about an answer, once per kind."""
         if doubt.kind not in self._reported_doubts:
             self._reported_doubts.add(doubt.kind)
-            note = "reported once, and counted at the end of the run"
+            note = "shown once; the number is given at the end of the run"
             line = f"{self._name(pull)}: {doubt.text} ({note})"
             self._report(pull, line, notable=True)
 
@@ -193,9 +194,9 @@ class Dispatcher:
         self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
     def _report_held(self, at_any_cost: bool = False) -> None:
-        """Report the held outcomes that can be charged now.
+        """Report the held outcomes whose charge is known now.
 
-        With ``at_any_cost``, failures are reported even before any answer.
+        With ``at_any_cost``, failures are reported even if there is no answer yet.
         """
         outcomes = self._held
         self._held = []
@@ -209,16 +210,13 @@ class Dispatcher:
     def _refuse_held(self) -> NoReturn:
         pull, outcome = self._held[0]
         if isinstance(outcome, Failure):
-            problem = f"no evaluation succeeds; this one failed with: {outcome}"
+            problem = f"no evaluation has succeeded; this one failed with: {outcome}"
             remedy = "check the evaluator and its service"
             raise_fault(self._name(pull), problem, remedy, "nothing-evaluated")
 
-        problem = (
-            f"it gave 0 as {self.plan.cost.column!r}, and a method needs costs above"
-            " zero"
-        )
+        problem = f"its {self.plan.cost.column!r} is 0, but costs must be positive"
         remedy = (
-            "let the cost be a quantity that is used although it is free, such as"
+            "choose a cost that is positive even for free evaluations, such as"
             " {column: tokens, unit: tokens}"
         )
         raise_fault(self._name(pull), problem, remedy, "free-evaluations")
@@ -237,7 +235,7 @@ class Dispatcher:
         if paid is not None:
             self._retries.note_comparison(pull)
             cost += paid
-            outlook = "while another is answered"
+            outlook = "although a repeated evaluation was answered"
         else:
             pause = self._retries.postpone(pull, failure, now)
             if pause is None:
@@ -245,17 +243,17 @@ class Dispatcher:
                 name = repr(self.stage.names[arm])
                 problem = (
                     f"it has not answered for {silence:.0f} s. The last failure, on"
-                    f" instance {self.stage.name_instance(pull)!r}:"
+                    f" instance {self.stage.name_instance(pull)!r}, was:"
                     f" {str(failure).rstrip('. ')}"
                 )
                 remedy = (
-                    "check the service, make fewer calls at once (at_once), or raise"
-                    " patience"
+                    "check the service, reduce at_once (the number of concurrent"
+                    " calls), or increase patience"
                 )
                 raise_fault(name, problem, remedy, "silent-service")
-            outlook = f"and is tried again in {pause:.1f} s"
+            outlook = f"and is retried in {pause:.1f} s"
 
-        # a billed failure is charged at once, and the policy asks for it again
+        # a billed failure is charged at once, and the policy requests it again
         if cost:
             self.stage.charge_failure(pull, Failure(str(failure), cost=cost))
         else:
@@ -265,9 +263,9 @@ class Dispatcher:
         )
 
     async def _ask_again(self, arm: int) -> float | None:
-        """Evaluate a configuration again on an instance that it has answered before.
+        """Repeat an answered evaluation of a configuration, to test the service.
 
-        Returns the cost, or None without an answer.
+        Returns the cost of the answer, or None without an answer.
         """
         records = self.stage.records.items()
         answered = [
@@ -293,10 +291,15 @@ class Dispatcher:
                 outcomes = await self.evaluator.evaluate(settings, instances)
                 if len(outcomes) != len(instances):
                     problem = (
-                        f"the evaluator gave {len(outcomes)} rows for {len(instances)}"
-                        " instances"
+                        f"the evaluator returned {len(outcomes)} rows for"
+                        f" {len(instances)} instances"
                     )
-                    raise_fault(repr(name), problem, "return one each", "row-count")
+                    raise_fault(
+                        repr(name),
+                        problem,
+                        ("return one row per instance"),
+                        "row-count",
+                    )
                 return outcomes
         except Failure as failure:
             return [failure] * len(instances)
@@ -305,10 +308,12 @@ class Dispatcher:
         except Exception as error:
             place = f"{name!r} on instance {instances[0]!r}"
             problem = f"the evaluator failed with {describe_error(error)}"
-            remedy = "correct it, or let it raise cobandit.live.evaluators.Failure"
+            remedy = (
+                "correct the evaluator, or raise cobandit.live.evaluators.Failure in it"
+            )
             raise_fault(place, problem, remedy, "evaluator-failed")
 
-        message = f"no answer within {seconds:g} s, the timeout"
+        message = f"no answer within the timeout of {seconds:g} s"
         late = TimedOut(message, cost=self.stage.mean_cost(arm), retry=True)
         return [late] * len(instances)
 
@@ -335,8 +340,8 @@ class Dispatcher:
 
 
 def _promise_results(error: CobanditError) -> CobanditError:
-    """Add to an error that results are kept, and keep its faults."""
-    promise = "Results are kept: correct this, and run the plan again"
+    """Return the error with a note that results are kept."""
+    promise = "Results are kept. Correct the problem, and run the plan again"
     message = f"{str(error).rstrip('. ')}. {promise}"
     kind = TableError if isinstance(error, TableError) else CobanditError
     complete = kind(message)

@@ -1,4 +1,4 @@
-"""The stop after a pilot with equal scores, which point to a wrong scorer."""
+"""The stop after a pilot in which all scores are equal, as with a wrong scorer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cobandit.live.run_files import RunFiles
 from cobandit.live.stages import RunStage
 from cobandit.tables.card import Objective
 
-#: Letters of an answer and of a right answer that the message shows, at most.
+#: Largest number of characters that the message shows of an answer or a right answer.
 SHOWN_LETTERS = 120
 
-#: Number of answers from which equal best scores stop a run. If 95 % of all answers are
-#: right, one in twenty pilots of this size has right answers only.
+#: Least number of answers for which all scores being the best score stops a run. If 95
+#: % of all answers are right, one in twenty pilots of this size has only right answers.
 FEWEST_BEST = 60
 
 #: Code of the fault.
@@ -27,11 +27,11 @@ EQUAL_SCORES = "equal-scores"
 def find_equal_objective(
     objectives: Iterable[Objective], records: Iterable[Mapping[str, Any]]
 ) -> Objective | None:
-    """Find the first objective in which all of several records score the same.
+    """Return the first objective in which all records have equal scores, or None.
 
-    Equal best scores of fewer than `FEWEST_BEST` records are accepted, since the
-    benchmark may be easy.  An objective whose scale is fitted to the pilot is skipped,
-    because equal values do not determine a scale.
+    Fewer than `FEWEST_BEST` records may all have the best score, because the benchmark
+    may be easy. An objective whose scale is fitted to the pilot is skipped, because
+    equal values do not determine a scale.
 
     Examples
     --------
@@ -69,8 +69,8 @@ def refuse_equal_scores(pilot: RunStage, folder: RunFiles, can_rescore: bool) ->
     Raises
     ------
     TableError
-        With the code ``equal-scores``; the message shows an answer beside the right
-        one.
+        With the code ``equal-scores``. The message shows an answer and the right
+        answer.
     """
     plan = pilot.plan
     if plan.equal_scores:
@@ -94,15 +94,15 @@ def refuse_equal_scores(pilot: RunStage, folder: RunFiles, can_rescore: bool) ->
     )
     if can_rescore:
         remedy = (
-            "correct the scorer or the right answers, and run the plan again: it scores"
-            " the kept answers, and asks nothing twice. If equal scores are meant,"
-            " write equal_scores: true into the plan"
+            "correct the scorer or the right answers, and run the plan again: kept"
+            " answers are scored again without new requests. If equal scores are"
+            " intended, write equal_scores: true into the plan"
         )
     else:
         remedy = (
-            "correct the evaluator and start in another folder (--folder). Results are"
-            " kept here. If equal scores are meant, write equal_scores: true into the"
-            " plan, and run it again"
+            "correct the evaluator and start in another folder (--folder); the"
+            " results in this folder are kept. If equal scores are intended, write"
+            " equal_scores: true into the plan, and run it again"
         )
 
     raise_fault(folder.path, problem, remedy, code=EQUAL_SCORES)
@@ -116,7 +116,7 @@ def describe_answer(folder: RunFiles, name: str, instance: str) -> str:
         if (entry["config"], entry["instance"]) == (name, instance)
     ]
     if not answers:
-        return "gave no text to show here (an evaluator may return it as 'answer')"
+        return "has no text to show here (an evaluator may return it as 'answer')"
 
     text = answers[-1].get("text")
     target = answers[-1].get("target")

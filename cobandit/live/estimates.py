@@ -1,4 +1,4 @@
-"""The estimate of a run's cost before its first call."""
+"""Estimate of a run's cost before its first call."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Estimate:
 
     #: The plan.
     plan: Plan
-    #: Known evaluations, by the names of configuration and instance.
+    #: Evaluations that are reused, by the names of configuration and instance.
     reusable: Reusable
-    #: Number of further evaluations of the pilot.
+    #: Number of evaluations that the pilot still has to make.
     pilot: int
-    #: Largest cost of these; infinity without a bound.
+    #: Upper bound on their cost; infinity if there is none.
     largest_cost: float
     #: Source and day of the prices; blank if none are used.
     prices: str = ""
@@ -38,7 +38,7 @@ class Estimate:
             paid = amount(sum(row[plan.cost.column] for row in self.reusable.values()))
             lines.append(
                 f"{len(self.reusable):,} of these are known, for {paid}"
-                f" {plan.cost.unit}: they are charged, and not repeated"
+                f" {plan.cost.unit}; they are charged but not repeated"
             )
 
         lines += self._describe_pilot(n_all)
@@ -52,13 +52,14 @@ class Estimate:
             return ["pilot: nothing to evaluate"]
         if self.largest_cost == inf:
             return [
-                f"pilot: {self.pilot:,} evaluations, which show the cost of everything"
+                f"pilot: {self.pilot:,} evaluations, from which the cost of all"
+                " evaluations is estimated"
             ]
         pilot = amount(self.largest_cost)
         everything = amount(self.largest_cost / self.pilot * n_all)
         return [
             f"pilot: {self.pilot:,} evaluations, at most {pilot} {unit}",
-            f"everything: at most about {everything} {unit}",
+            f"all evaluations: at most about {everything} {unit}",
         ]
 
     def _describe_budget(self) -> list[str]:
@@ -67,22 +68,22 @@ class Estimate:
             return []
         if plan.unit == SHARE_UNIT:
             return [
-                f"budget: {amount(plan.budget)} of the cost of everything, by the"
-                " pilot's means"
+                f"budget: {amount(plan.budget)} of the cost of all evaluations,"
+                " estimated from the pilot"
             ]
 
         lines = [f"budget: {amount(plan.budget)} {plan.cost.unit}"]
         if plan.budget < self.largest_cost < inf:
             lines.append(
-                "it may be too small for the pilot: then the run stops, and can be"
-                " resumed with a larger one"
+                "the budget may be too small for the pilot; the run then stops, and"
+                " can be resumed with a larger budget"
             )
 
         return lines
 
 
 def estimate_run(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Estimate:
-    """Add up the largest costs of the pilot's evaluations."""
+    """Estimate the cost of a run by upper bounds on the pilot's evaluations."""
     bound = getattr(evaluator, "bound_cost", lambda configuration, instance: inf)
     caps = plan.largest_costs or [inf] * len(plan.names)
     arms = zip(plan.names, plan.configurations.all, caps, strict=True)

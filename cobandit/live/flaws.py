@@ -1,4 +1,4 @@
-"""Flaws of a run's evaluations: failures, cut or empty answers, doubtful costs."""
+"""Flaws of a run's evaluations: failures, cut-off or empty answers, doubtful costs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cobandit.policies.identification_policy import IdentificationPolicy
 from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.card import CUT_OFF, EMPTY, FAILURES, FREE
 
-#: Columns that mark answers with a flaw, which are scored as they are, and their
-#: descriptions.
+#: Columns that mark flawed answers, with descriptions. Such answers are scored like
+#: others.
 COUNTED = {
     "truncated": "cut off at a limit of tokens",
     "empty": "empty",
-    COST_WAS_ZERO: "free, and charged as the cheapest one",
-    "doubtful": "billed by tokens that do not add up, and are charged in full",
-    "estimated": "sent without counts of tokens, which are estimated from their text",
+    COST_WAS_ZERO: "free, and charged the smallest cost so far",
+    "doubtful": "billed with token counts that do not add up, and are charged in full",
+    "estimated": "without token counts, which are estimated from the text",
 }
 
 #: Kinds of flaws on a card, by the column that marks them.
@@ -35,22 +35,22 @@ FLAW_OF_COLUMN = {
     COST_WAS_ZERO: FREE,
 }
 
-#: Kinds of flaws that may cost a configuration its place, and their descriptions.
+#: Kinds of flaws that may keep a configuration off the front, with descriptions.
 LOSSES = {
     CUT_OFF: "answers were cut off",
     EMPTY: "answers were empty",
     FAILURES: "evaluations failed",
 }
 
-#: Settings that limit the tokens of an answer.
+#: Settings that limit the number of tokens of an answer.
 LIMITS = ("max_tokens", "max_completion_tokens")
 
-#: Smallest share of flawed evaluations that may have cost a configuration its place.
+#: Smallest share of flawed evaluations that may keep a configuration off the front.
 LOSING_SHARE = 0.1
 
 
 class Loser(NamedTuple):
-    """A configuration that is not returned only because of its flawed evaluations."""
+    """A configuration that may be missing on the front only because of flaws."""
 
     #: Name of the configuration.
     name: str
@@ -58,26 +58,26 @@ class Loser(NamedTuple):
     kind: str
     #: Number of evaluations with this flaw.
     flawed: int
-    #: Number of all its evaluations.
+    #: Number of its evaluations.
     evaluations: int
-    #: Advice against the flaw.
+    #: Advice how to avoid the flaw.
     remedy: str
 
     def __str__(self) -> str:
         """Describe the loss and the remedy in two sentences."""
         counted = f"{self.flawed:,} of its {self.evaluations:,} {LOSSES[self.kind]}"
         return (
-            f"{self.name} may be missing only because {counted}: by the others it would"
-            f" be on the front. {self.remedy}"
+            f"{self.name} may be missing only because {counted}. By its other answers"
+            f" it would be on the front. {self.remedy}"
         )
 
 
 def find_losers(stage: MainStage) -> list[Loser]:
-    """Find configurations that the method would return but for their flaws.
+    """Find configurations that would be on the front without their flaws.
 
     A configuration is compared with every other one on their shared instances, except
-    instances on which it has a flaw itself. Failures on hard instances are therefore no
-    advantage.
+    the instances on which it is flawed. Rivals are compared on the same instances, so
+    failing on hard instances is no advantage.
     """
     policy = stage.policy
     returned = set(recommended(policy, stage.names))
@@ -134,7 +134,7 @@ def _dominates(
 
 def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
     """Return the advice that avoids a kind of flaw of a configuration."""
-    new_run = "in a new run that starts from this table (--from)"
+    new_run = "in a new run that reuses this table (--from)"
     if kind == CUT_OFF:
         settings = stage.plan.configurations.all[arm]
         limit = next((name for name in LIMITS if settings.get(name) is not None), None)
@@ -144,11 +144,11 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
         return f"Raise its {setting} {new_run}."
     if kind == EMPTY:
         return (
-            "Look at a few of its answers (cobandit.live.read_answers): reasoning may"
+            "Read a few of its answers (cobandit.live.read_answers): reasoning may"
             " use up all tokens."
         )
 
-    return f"See why they fail, and evaluate it {new_run}."
+    return f"Find the reason for its failures, and evaluate it {new_run}."
 
 
 def describe_overspending(stage: RunStage) -> str:
@@ -163,19 +163,19 @@ def describe_overspending(stage: RunStage) -> str:
     )
     if plan.largest_cost is not None:
         return (
-            f"{excess}, because an evaluation cost more than the plan's largest_cost:"
-            " raise it"
+            f"{excess}, because an evaluation cost more than the plan's largest_cost."
+            " Increase largest_cost"
         )
 
     return (
-        f"{excess}, because an evaluation cost more than those before it. A run stays"
-        " within its budget if its plan has a largest_cost: the largest possible cost"
+        f"{excess}, because an evaluation cost more than all earlier ones. To stay"
+        " within the budget, add largest_cost to the plan: the largest possible cost"
         " of an evaluation, or the setting that limits it (max_tokens)"
     )
 
 
 def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Describe flaws such as failures, and configurations not returned for them."""
+    """Describe the flaws of a run, and configurations that may be missing for them."""
     lines = [describe_overspending(stage)]
     if FAILED_KEY in frame:
         first = next(
@@ -206,7 +206,7 @@ def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
 
 
 def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
-    """Count the marked rows of each configuration, largest count first."""
+    """List the number of marked rows per configuration, largest first."""
     marked = frame.groupby("config")[column].agg(["sum", "size"])
     marked = marked[marked["sum"] > 0].sort_values(
         "sum", ascending=False, kind="stable"

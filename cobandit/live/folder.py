@@ -1,4 +1,4 @@
-"""The folder of a run, and its display in a notebook during and after the run."""
+"""Display of a run's folder in a notebook, during and after the run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from cobandit.live.status import (
 class RunFolder(RunFiles):
     """The folder of a run.
 
-    In a notebook it shows the progress of the run, the state of each configuration, and
-    the picture of the front so far. Evaluate the cell again to follow a run in
+    A notebook displays it as the progress of the run, the state of each configuration,
+    and the picture of the current front. Execute the cell again to follow a run in
     progress.
 
     Parameters
@@ -31,7 +31,7 @@ class RunFolder(RunFiles):
 
     See Also
     --------
-    read_progress : The same as data.
+    read_progress : The same information as data.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class RunFolder(RunFiles):
 
 
 def _draw_front(progress: Progress) -> str:
-    """Draw the picture of the front so far; blank if there is too little to compare."""
+    """Draw the current front; empty if there are too few evaluations for a table."""
     import matplotlib.pyplot as plt
 
     from cobandit import figures

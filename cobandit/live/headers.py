@@ -13,21 +13,20 @@ from cobandit._text import ellipsize
 from cobandit.errors import raise_fault
 from cobandit.policies.asktell import AskTell
 
-#: Version of the format of lines, which is in the first one.
+#: Version of the journal's format, stored in its first line.
 FORMAT = 2
 
-#: Values of options for headers from before these options existed, if they are not the
-#: defaults.
+#: Values of options in headers from before the options existed, if not the defaults.
 BEFORE = {"front": "objectives"}
 
-#: Letters of a value in a message, at most.
+#: Largest number of characters of a value in a message.
 LONGEST_VALUE = 80
 
 
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
     """Make the first line of a journal: the policy, its options and the arms' names.
 
-    A round trip through JSON does not change its values.
+    Its values are plain, so that a round trip through JSON does not change them.
     """
     if names is not None:
         names = [str(name) for name in names]
@@ -50,9 +49,9 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
 
 
 def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
-    """Add the options that the policy did not have when a header was written.
+    """Add options that did not exist yet when the header was written.
 
-    Their values are those that describe the policy of that time.
+    Their values describe the behaviour of the policy at that time.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
 def compare_nested(
     old: Any, new: Any, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the differences of two nested values: their path and a description.
+    """Yield the path and a description of each difference between two nested values.
 
     Only the first difference within a list is reported.
 
@@ -82,7 +81,7 @@ def compare_nested(
     --------
     >>> old, new = {"ids": ["a", "b"], "n": [1]}, {"ids": ["b", "a"], "n": [1, 2]}
     >>> [words for _, words in compare_nested(old, new)]
-    ["ids.0 is 'a' there and 'b' here", 'n has 1 entries there and 2 here']
+    ["ids.0 is 'a' there, but 'b' here", 'n has 1 entries there, but 2 here']
     """
     name = ".".join(path)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -90,7 +89,7 @@ def compare_nested(
             yield from compare_nested(old.get(key), new.get(key), (*path, str(key)))
     elif isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
-            yield path, f"{name} has {len(old)} entries there and {len(new)} here"
+            yield path, f"{name} has {len(old)} entries there, but {len(new)} here"
             return
         for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):
             yield from compare_nested(old_item, new_item, (*path, str(index)))
@@ -99,7 +98,7 @@ def compare_nested(
     elif old != new:
         old_text = ellipsize(repr(old), LONGEST_VALUE)
         new_text = ellipsize(repr(new), LONGEST_VALUE)
-        yield path, f"{name} is {old_text} there and {new_text} here"
+        yield path, f"{name} is {old_text} there, but {new_text} here"
 
 
 def copy_plain(value: Any, name: str) -> Any:
@@ -109,6 +108,6 @@ def copy_plain(value: Any, name: str) -> Any:
             json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False)
         )
     except (TypeError, ValueError):
-        problem = f"{name} is {value!r}, which a journal cannot hold"
+        problem = f"{name} is {value!r}, which a journal cannot store"
         remedy = "give numbers, text or arrays of them (a seed, not a generator)"
         raise_fault("the journal", problem, remedy, "not-plain")

@@ -1,4 +1,4 @@
-"""The estimate, table and progress of a run, without evaluations."""
+"""Estimating, exporting and reading a run, without evaluations."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,14 +42,14 @@ def estimate(
     Raises
     ------
     CobanditError
-        As for `run` before its first call.
+        As in `run`, before its first call.
     """
     setup = set_up(plan, folder, start)
 
     async def add_up() -> Estimate:
         async with open_evaluator(setup, evaluator) as opened:
             reusable = dict(reprice_reusable(setup.plan, opened, find_reusable(setup)))
-            # a plan with which the run could not go on is refused here
+            # refuse a plan with which the run in the folder cannot continue
             if setup.folder.begun:
                 with setup.folder.copy() as copy:
                     stage = restore_stage(setup._replace(folder=copy))
@@ -68,9 +68,9 @@ def export(
     *,
     start: str | Path | None = None,
 ) -> Run:
-    """Write the table of a run's evaluations so far, with its recommendation now.
+    """Write the table of a run's current evaluations and its recommendation.
 
-    The run may be in progress, because a copy of its journals is read.
+    The run may be in progress, because copies of its journals are read.
 
     Parameters
     ----------
@@ -80,19 +80,19 @@ def export(
     Raises
     ------
     CobanditError
-        If the folder holds no run, or its pilot is not complete.
+        If the folder does not contain a run, or its pilot is not complete.
     """
     setup = set_up(plan, folder, start)
     with setup.folder.copy() as copy:
         stage = restore_stage(setup._replace(folder=copy))
     if not isinstance(stage, MainStage):
-        remedy = "run the plan again: a table needs the whole pilot"
+        remedy = "run the plan again, because a table needs the complete pilot"
         raise_fault(setup.folder.path, describe_pilot(stage), remedy, "pilot-not-over")
     return write_run(stage, setup.folder)
 
 
 def read_progress(folder: str | Path) -> Progress:
-    """Read the progress of a run: its spending and its recommendation now.
+    """Read the progress of a run: its cost and recommendation so far.
 
     The run may be in progress.
 
@@ -104,7 +104,7 @@ def read_progress(folder: str | Path) -> Progress:
     Raises
     ------
     CobanditError
-        If the folder holds no run.
+        If the folder does not contain a run.
     """
     files = RunFiles(folder)
     with files.copy() as copy:

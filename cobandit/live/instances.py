@@ -24,7 +24,7 @@ Columns = Mapping[str, Any]
 
 
 def read_instances(path: Path, column: str) -> dict[str, Columns]:
-    """Read a file of instances.
+    """Read a file of instances: the columns of each instance, by id.
 
     Parameters
     ----------
@@ -47,14 +47,19 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
     try:
         for place, row in _read_rows(path, column):
             if row.get(column) is None:
-                problem = f"there is no {column!r}, but {', '.join(map(str, row))}"
-                otherwise = f"name the column: {{file: {path.name}, column: ...}}"
+                problem = (
+                    f"the column {column!r} is missing; there are"
+                    f" {', '.join(map(str, row))}"
+                )
+                otherwise = (
+                    f"name the column of the ids: {{file: {path.name}, column: ...}}"
+                )
                 remedy = suggest(column, row, otherwise)
                 raise_fault(place, problem, remedy, "no-id")
             name = str(row[column])
             if name in rows:
-                problem = f"the instance {name!r} is in the file already"
-                raise_fault(place, problem, "name each once", "equal-ids")
+                problem = f"the instance {name!r} is listed twice"
+                raise_fault(place, problem, "list each instance once", "equal-ids")
             rows[name] = row
     except (csv.Error, UnicodeDecodeError) as error:
         problem = f"this is not a CSV file in UTF-8: {error}"
@@ -71,7 +76,7 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
     """Read the rows of a file with their places."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        # imported here, because pandas takes long to import
+        # imported here, because pandas is slow to import
         from cobandit.tables.record_files import read_columns
 
         frame = read_columns(path, (column,)).astype(object)
@@ -89,14 +94,14 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
         for row in reader:
             place = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
-                problem = "the number of its values is not the number of columns"
+                problem = "the number of values differs from the number of columns"
                 raise_fault(place, problem, "correct it", "row-length")
             yield place, row
     elif suffix not in (".txt", ""):
         remedy = (
-            "take a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
+            "use a .csv, .jsonl or .parquet file, or a .txt file with one id per line"
         )
-        problem = f"instances are not read from a {suffix} file"
+        problem = f"instances cannot be read from a {suffix} file"
         raise_fault(path, problem, remedy, "file-format")
     else:
         for place, line in read_lines(path):
@@ -106,17 +111,17 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
 class Instances(Fields):
     """Instances of a plan: their number, a list of ids, or a file.
 
-    A file is written as ``{file: questions.jsonl}``. A .csv, .jsonl or .parquet file
-    has its ids in the column ``instance``, or in the column that ``column`` names; a
-    .txt file has one id per line.  ``cluster`` names a column that groups instances,
-    for example by passage. A race then evaluates and counts whole clusters.
+    A file is written as ``{file: questions.jsonl}``. In a .csv, .jsonl or .parquet
+    file, ``column`` names the column of the ids (default: ``instance``); a .txt file
+    has one id per line. ``cluster`` names a column that groups instances, for example
+    by passage. A race then evaluates and counts whole clusters.
 
     Parameters
     ----------
     rows : mapping of str to mapping
         Values of each instance in its file, by id; empty without a file.
     cluster : str, optional
-        Column of the rows.
+        Column that groups instances.
 
     Examples
     --------
@@ -143,10 +148,9 @@ class Instances(Fields):
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Return the random order in which the instances are evaluated.
 
-        It is the order of `cobandit.tables.profiling.profiling_mask`. The pilot's
-        instances come first. They are therefore the profiling instances that a card
-        with the same seed chooses in a complete table. Clusters are shuffled as a
-        whole.
+        The order is that of `cobandit.tables.profiling.profiling_mask`, and the pilot's
+        instances come first. In a complete table, a card with the same seed therefore
+        chooses the pilot's instances for profiling. Clusters are shuffled as a whole.
 
         Examples
         --------
@@ -180,7 +184,9 @@ class Instances(Fields):
         cluster = written.get("cluster")
         for name, row in rows.items():
             if cluster is not None and row.get(cluster) is None:
-                problem = f"the instance {name!r} has no {cluster!r}"
+                problem = (
+                    f"the instance {name!r} has no value in the column {cluster!r}"
+                )
                 otherwise = "name the column that groups instances"
                 remedy = suggest(str(cluster), row, otherwise)
                 raise_fault(path, problem, remedy, "no-cluster")
@@ -196,8 +202,8 @@ class Instances(Fields):
         ids = [str(name) for name in written]
         twice = [name for name, number in Counter(ids).items() if number > 1]
         if twice:
-            problem = f"the instance {twice[0]!r} is named more than once"
-            raise_fault(None, problem, "name each once", "equal-ids")
+            problem = f"the instance {twice[0]!r} is listed more than once"
+            raise_fault(None, problem, "list each instance once", "equal-ids")
         return {name: {} for name in ids}
 
     @staticmethod

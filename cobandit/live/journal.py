@@ -1,4 +1,4 @@
-"""The journal of a live run, which survives the death of its process."""
+"""The journal of a live run, from which a run resumes after a crash."""
 
 from __future__ import annotations
 
@@ -21,71 +21,70 @@ from cobandit.policies.asktell import AskTell, Pull
 class JournaledResult(NamedTuple):
     """Result of an evaluation in a journal."""
 
-    #: The evaluation, by its arm and its number within the arm.
+    #: The evaluation: its arm, and its number among the evaluations of the arm.
     pull: Pull
     #: Rewards, shape (D,); None for a failure.
     reward: NDArray[np.float64] | None
     #: Cost; None if none was reported.
     cost: float | None
-    #: Further values that were reported to be kept.
+    #: Further values that were reported with the result.
     record: dict[str, Any] | None
 
 
 class Journal(AbstractContextManager["Journal"]):
-    """A durable file for ask and tell, when evaluations cost money.
+    """A durable record of `ask` and `tell`, for evaluations that cost money.
 
-    Every `ask`, `tell` and `leave_out` is one line, on the disk before the call
-    returns.  Opening the file again repeats these calls on a fresh policy, which
-    restores the state after the last complete line; the policy then continues as it
-    would have without the interruption.
+    Every `ask`, `tell` and `leave_out` writes one line, which is on the disk before the
+    call returns. Opening the file again repeats these calls on a fresh policy. This
+    restores the state after the last complete line, and the policy continues as if
+    there had been no interruption.
 
-    **Repeated evaluations.**  An evaluation whose `tell` has returned is never asked
-    for nor charged again. A process that dies leaves the evaluations without a `tell`
-    *in flight*: the journal cannot know whether they were made or billed.  `in_flight`
-    names them.  If a result can still be obtained, `tell` it; otherwise `ask` returns
-    these evaluations again, in their order and before any new one, and the policy
-    charges each of them once.  Every process that asks for an evaluation writes its own
-    ``ask`` line. The number of ``ask`` lines of an evaluation minus the number of its
-    ``tell`` lines therefore bounds how often it was billed without a result: at most
-    once per process that died.
+    **Repeated evaluations.** An evaluation whose `tell` has returned is never requested
+    or charged again. If a process dies, its evaluations without a `tell` remain *in
+    flight*: the journal cannot know whether they were made or billed. `in_flight` lists
+    them. If a result can still be obtained, report it by `tell`. Otherwise `ask`
+    returns these evaluations again, in their order and before any new one, and the
+    policy charges each of them once. Every process that requests an evaluation writes
+    an ``ask`` line. The number of ``ask`` lines of an evaluation minus the number of
+    its ``tell`` lines therefore bounds the number of times that it was billed without a
+    result: at most once per process that died.
 
-    **Format.**  A line is a JSON object that ends with the CRC-32 of everything before
-    it in the file.  The first line holds the policy's class, its options and the names
-    of the arms.  A last line without its newline was being written when the process
-    died; it is completed if only the newline is missing, and dropped otherwise. Any
-    other line that does not match its checksum is an error, and the file is left as it
-    is.
+    **Format.** A line is a JSON object that ends with the CRC-32 of everything before
+    it in the file. The first line has the policy's class, its options and the names of
+    the arms. A last line without its newline was interrupted by the end of a process.
+    It is completed if only the newline is missing, and dropped otherwise. Any other
+    line that does not match its checksum raises an error, and the file is not changed.
 
     Parameters
     ----------
     path : str or path-like
-        Path of the journal. An absent file is created, with an empty file next to it
-        whose name ends with ``.lock``.  Only one process at a time can have it open.
+        Path of the journal. A missing file is created, with an empty lock file next to
+        it (``.lock``). Only one process at a time can open a journal.
     policy : CoHVUCB, CoPSI, ...
-        A fresh policy with the same options as when the journal was begun.  It has to
-        be deterministic.
+        A fresh policy with the same options as at the journal's creation. It has to be
+        deterministic.
     names : sequence of str, optional
-        Names of the K arms.  They are kept in the first line, so that a journal is not
-        continued with another list, or another order, of configurations.
+        Names of the K arms. They are stored in the first line, so that a journal cannot
+        be continued with other configurations or another order.
 
     Attributes
     ----------
     policy : CoHVUCB, CoPSI, ...
-        The policy, to be read (``spent``, ``pulls``, ``recommend()``); results are
-        reported through the journal only.
+        The policy, for reading (``spent``, ``pulls``, ``recommend()``). Report results
+        only to the journal.
 
     Raises
     ------
     TableError
-        If the file is open elsewhere, is damaged, cannot be opened or locked, or
-        belongs to a run with another policy, other options or names; if the policy is
-        not fresh.
+        If the file is damaged, is open elsewhere, cannot be opened or locked, or
+        belongs to a run with another policy, other options or other names. Also if the
+        policy is not fresh.
 
     Notes
     -----
-    Opening a journal takes as long as the policy needs to choose all arms again. Each
-    line waits for one flush to the disk, which takes milliseconds.  Lock and flush rely
-    on the file system: use a local disk, and note that a drive may not flush its own
+    Opening a journal repeats all choices of the policy, and takes as long as these.
+    Each line waits for one flush to the disk, which takes milliseconds. Lock and flush
+    rely on the file system, so use a local disk. Some drives do not flush their own
     cache.
 
     Examples
@@ -125,8 +124,8 @@ class Journal(AbstractContextManager["Journal"]):
         self._results: list[JournaledResult] = []
         self._n_scored = 0  # number of results with a reward
 
-        # evaluations in flight, and whether each has to be handed out again, because
-        # its process died
+        # evaluations in flight, and whether `ask` has to return each again, because its
+        # process died
         self._flying: dict[tuple[int, int], bool] = {}
         self._has_end_line = False
         header = make_header(policy, names)
@@ -137,7 +136,7 @@ class Journal(AbstractContextManager["Journal"]):
 
     @property
     def in_flight(self) -> list[Pull]:
-        """Evaluations that were begun and have no result, oldest first.
+        """Evaluations that were requested and have no result, oldest first.
 
         Right after opening, these evaluations belong to processes that died.
         """
@@ -150,13 +149,13 @@ class Journal(AbstractContextManager["Journal"]):
     def ask(self) -> Pull | None:
         """Return the next evaluation of the policy, and write its line.
 
-        Right after opening, the evaluations `in_flight` come first, once each.
+        After opening, the evaluations `in_flight` are returned first, once each.
 
         Raises
         ------
         TableError
-            If the journal is closed or cannot be written, or if results were reported
-            to the policy directly.
+            If the journal is closed or cannot be written, or if the policy was used
+            without the journal.
         """
         self._check_ready()
         with closed_by_errors(self):
@@ -184,10 +183,10 @@ class Journal(AbstractContextManager["Journal"]):
         reward : array_like, shape (D,), or None
             Objectives in [0, 1]; None for a failure.
         cost : float, optional
-            Cost of the evaluation, as for the policy.
+            Cost of the evaluation, as in `tell` of the policy.
         record : mapping, optional
-            Further values to keep with the result, for `records`: numbers, text or
-            lists of them, by name.
+            Further values to store with the result, by name: numbers, text or lists of
+            them. `records` returns them.
 
         Warns
         -----
@@ -200,8 +199,9 @@ class Journal(AbstractContextManager["Journal"]):
             If the policy refuses the result, or the record cannot be written as JSON.
             Then no line is written.
         TableError
-            If the line cannot be written. The journal is closed, and the message holds
-            the result, to be reported once the journal is open again.
+            If the line cannot be written. The journal is then closed. The message
+            contains the result, so that it can be reported after opening the journal
+            again.
         """
         self._check_ready()
         plain_record = None
@@ -213,10 +213,10 @@ class Journal(AbstractContextManager["Journal"]):
                 raise_fault(self.path, problem, remedy, "bad-record")
 
         pull = self.policy.find(arm)
-        # the journal stays open after a refusal, which changes nothing
+        # a refusal by the policy changes nothing, so the journal stays open
         with closed_by_errors(self, but=(CobanditError,)):
-            # A warning may have been turned into an error. It must not come between the
-            # policy and the line.
+            # A user may turn warnings into errors. Such an error must not occur between
+            # the policy's update and the writing of the line.
             with warnings.catch_warnings(record=True, action="always") as caught:
                 result = self._tell(pull, reward, cost, plain_record)
             values = None if result.reward is None else result.reward.tolist()
@@ -244,7 +244,7 @@ class Journal(AbstractContextManager["Journal"]):
             If the line cannot be written, as in `tell`.
         """
         self._check_ready()
-        # a failure, which is no longer in flight, can be left out, too
+        # a failed evaluation, which is no longer in flight, can also be left out
         evaluation = pull if isinstance(pull, Pull) else self.policy.find(pull)
         with closed_by_errors(self, but=(CobanditError,)):
             self._leave_out(evaluation)
@@ -253,7 +253,7 @@ class Journal(AbstractContextManager["Journal"]):
             )
 
     def close(self) -> None:
-        """Close the file, so that others can open it."""
+        """Close the file, so that another process can open it."""
         self._lines.close()
 
     def __exit__(self, *error: object) -> None:
@@ -270,10 +270,10 @@ class Journal(AbstractContextManager["Journal"]):
         n_results = self.policy.pulls.sum()
         n_flying = self.policy.in_flight.sum()
         if (self._n_scored, len(self._flying)) != (n_results, n_flying):
-            problem = "the journal and its policy hold different evaluations"
+            problem = "the journal and its policy have different evaluations"
             remedy = (
-                "open it again with a fresh policy, and ask and tell the journal, not"
-                " the policy"
+                "open it again with a fresh policy, and call ask and tell of the"
+                " journal, not of the policy"
             )
             raise_fault(self.path, problem, remedy, "policy-used-directly")
 
@@ -308,7 +308,7 @@ class Journal(AbstractContextManager["Journal"]):
         self._flying.pop(pull.key, None)
 
     def _recover(self, header: dict[str, Any]) -> None:
-        """Replay the file on the policy, and only then change the file."""
+        """Repeat the calls of the file on the policy, before the file is changed."""
         entries = self._lines.entries
         if entries:
             old_header = add_defaults(entries[0], self.policy)
@@ -328,22 +328,22 @@ class Journal(AbstractContextManager["Journal"]):
             self._lines.append(header)
         else:
             problem = (
-                "it is not a journal, or its first line was cut short under another"
+                "it is not a journal, or its first line is incomplete and of another"
                 " policy"
             )
-            remedy = "choose another file, or remove this one; it is left as it is"
+            remedy = "choose another file, or remove this one, which was not changed"
             raise_fault(self.path, problem, remedy, "not-a-journal")
 
     def _replay(self, entry: dict[str, Any], line: int) -> None:
-        """Repeat on the policy the call that a line records."""
+        """Repeat the call of a line on the policy."""
         place = f"{self.path}, line {line}"
         call, arm = next(iter(entry.items()))
-        number = entry.get("number", -1)  # the line at the end has none
+        number = entry.get("number", -1)  # the line of the end has no number
         expected: tuple[int | None, int] = (arm, number)
         actual = expected
         try:
             if call == "tell":
-                # the warning was given when the line was written
+                # the warning was already shown when the line was written
                 with warnings.catch_warnings(action="ignore"):
                     self._tell(
                         Pull(arm, number),
@@ -354,22 +354,22 @@ class Journal(AbstractContextManager["Journal"]):
             elif call == "leave_out":
                 self._leave_out(Pull(arm, number))
             elif expected not in self._flying:
-                # an evaluation in flight was handed out again by another process
+                # a later process requested this evaluation again, which was in flight
                 pull = self._ask()
                 self._has_end_line = pull is None
                 actual = (None, -1) if pull is None else pull.key
         except CobanditError as error:
-            problem = f"the policy refuses it now: {error}"
+            problem = f"the policy now refuses this result: {error}"
             remedy = "restore the policy's code, or choose another file"
             raise_fault(place, problem, remedy, "policy-refuses")
 
         if actual != expected:
             problem = (
-                f"the policy asked for evaluation {number} of arm {arm} then, and for"
-                f" {actual[1]} of arm {actual[0]} now"
+                f"the policy requested evaluation {number} of arm {arm} then, but"
+                f" evaluation {actual[1]} of arm {actual[0]} now"
             )
             remedy = (
-                "its code has changed, or it is not deterministic: restore it, or"
-                " choose another file; this one is left as it is"
+                "the policy's code has changed, or it is not deterministic. Restore"
+                " the code, or choose another file; this file was not changed"
             )
             raise_fault(place, problem, remedy, "policy-differs")

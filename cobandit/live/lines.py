@@ -1,4 +1,4 @@
-"""A file of lines with checksums that survives the death of its process."""
+"""A file of lines with checksums, which stays readable after a crash."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
-    """Make a line of a body, an open JSON object, and the CRC-32 of the file so far."""
+    """Complete an open JSON object to a line, with the checksum up to here."""
     return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
 
 
 def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
-    """Read lines up to the first that does not match its checksum.
+    """Read lines up to the first line that does not match its checksum.
 
     Returns the entries, and the CRC-32 and size of their lines.
     """
@@ -40,7 +40,7 @@ def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Read the complete lines of a file without a lock; an absent file has none."""
+    """Read the complete lines of a file without a lock; a missing file has none."""
     if not path.exists():
         return []
     entries, _, _ = _read_whole(path.read_bytes())
@@ -58,7 +58,7 @@ class Closable(Protocol):
 def closed_by_errors(
     target: Closable, but: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Close an object after an error or interrupt, which leaves its state unknown."""
+    """Close an object after an error or interrupt: its state is then unknown."""
     try:
         yield
     except but:
@@ -69,14 +69,13 @@ def closed_by_errors(
 
 
 class Lines:
-    """A file of lines that one process holds.
+    """A file of lines that one process can open at a time.
 
-    Opening does not change a file; an absent file is created.  `mend` then completes or
-    removes the line that was being written when an earlier process died, and `append`
-    adds a line. Both return when the change is on the disk. Once `file` is closed, by
-    `close` or by an error of `append`, no line can be appended. The lock is on an empty
-    file next to it, whose name ends with ``.lock``, because on some systems no other
-    process can read a locked file.
+    Opening creates a missing file, but does not change an existing one. `mend`
+    completes or removes a last line whose writing was interrupted, and `append` adds a
+    line. Both return when the change is on the disk. After `close`, or after an error
+    in `append`, no line can be appended. The lock is on an empty file next to the file
+    (``.lock``), because on some systems no other process can read a locked file.
 
     Attributes
     ----------
@@ -91,7 +90,7 @@ class Lines:
 
         self.path = path
 
-        # no soft lock, since it would outlive its process
+        # no soft lock, because it would remain after a crash
         self._lock = FileLock(
             f"{path.resolve()}.lock", thread_local=False, fallback_to_soft=False
         )
@@ -99,7 +98,7 @@ class Lines:
             self._lock.acquire(blocking=False)
             self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
-            problem = "it is open already, here or in another process"
+            problem = "the file is already open, in this or another process"
             remedy = "close it, wait until that process ends, or choose another file"
             raise_fault(path, problem, remedy, "open-elsewhere")
         except OSError as error:
@@ -111,7 +110,8 @@ class Lines:
         with closed_by_errors(self):
             self.file.seek(0)
             content = self.file.read()
-            # with one more newline, because the last line may lack only that
+            # a newline is added, because it may be the only missing part of the last
+            # line
             self.entries, self._crc, self._whole = _read_whole(content + b"\n")
             self._tail = content[self._whole :]
             self._lacks_end = self._whole > len(content)
@@ -123,9 +123,9 @@ class Lines:
                     " journal"
                 )
                 remedy = (
-                    f"restore the file from a copy, or copy its first {n_good} lines"
-                    " into a new file, and later evaluations are made again; this file"
-                    " is left as it is"
+                    f"restore the file from a copy; or copy its first {n_good} lines"
+                    " into a new file, so that only later evaluations are repeated."
+                    " This file was not changed"
                 )
                 raise_fault(path, problem, remedy, "damaged-journal")
 
@@ -135,20 +135,20 @@ class Lines:
         self._lock.release()
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
-        """Whether the file ends with a beginning of this entry, possibly empty."""
+        """Whether the file ends with an incomplete line that begins like this entry."""
         return self._line(entry).startswith(self._tail)
 
     def _line(self, entry: dict[str, Any]) -> bytes:
         return seal(json.dumps(entry, allow_nan=False)[:-1].encode(), self._crc)
 
     def mend(self) -> None:
-        """Complete or remove a last line without an end."""
+        """Complete or remove a last line without a newline."""
         if self._lacks_end:
             self.file.write(b"\n")
         else:
             self.file.truncate(self._whole)
         os.fsync(self.file.fileno())
-        # a new file is safe once its folder is on the disk
+        # a new file is durable only after its folder is flushed
         if hasattr(os, "O_DIRECTORY"):
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -165,7 +165,8 @@ class Lines:
             )
 
         try:
-            # some systems cannot replace an open file; the lock is on another file
+            # closed first, because some systems cannot replace an open file; the lock
+            # on the other file remains
             self.file.close()
             with replace_file(self.path) as partial, open(partial, "wb") as file:
                 file.write(content)
@@ -180,8 +181,8 @@ class Lines:
         Raises
         ------
         TableError
-            If the line cannot be written. Then the file is closed, and the message
-            holds the entry.
+            If the line cannot be written. The file is then closed, and the message
+            contains the entry.
         """
         line = self._line(entry)
         with closed_by_errors(self):

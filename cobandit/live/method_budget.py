@@ -1,4 +1,4 @@
-"""The budget of a method: the part of a run's budget that the pilot leaves."""
+"""The budget of a method: the part of a run's budget that remains after the pilot."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cobandit.policies.asktell import AskTell
 def make_affordable_policy(
     plan: Plan, profile: Profile, earlier: EarlierResults
 ) -> AskTell:
-    """Make a fresh policy that stays, together with the pilot, within the budget.
+    """Make a fresh policy whose cost, with the pilot's, stays within the budget.
 
     A method that evaluates once is charged again for the pilot's results that it uses,
-    so that its budget may exceed the remaining budget. How many of these results it
-    uses depends on its budget, because configurations may be removed early. The largest
-    possible budget is therefore found by replays.
+    so its budget may exceed the remaining budget by their cost. Which results it uses
+    depends on its budget, because configurations may be removed early. The largest
+    possible budget is therefore found by replaying the pilot's results.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def make_affordable_policy(
         return plan.make_policy(profile.costs, profile.cost_range, None)
 
     spent = profile.spent + earlier.lost + sum(earlier.non_pilot_costs.values())
-    problem = "nothing is left"
+    problem = "no budget is left"
     if spent <= _budget.add_slack(total):
         try:
             budget = total - spent
@@ -52,22 +52,22 @@ def make_affordable_policy(
 def _find_budget(
     plan: Plan, profile: Profile, total: float, earlier: EarlierResults
 ) -> float:
-    """Find the largest budget of the method within the budget of the run."""
+    """Return the largest budget of the method that keeps the run within its budget."""
     budget = total
     while True:
         uncharged = _replay_known(plan, profile, budget, earlier)
         if budget + uncharged <= _budget.add_slack(total):
             return budget
-        # a smaller budget may use less of the pilot, so that more is uncharged
+        # with a smaller budget, the method may use fewer results of the pilot
         budget = total - uncharged
 
 
 def _replay_known(
     plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
 ) -> float:
-    """Replay stored results; return their cost less the spend of the policy."""
+    """Replay stored results; return their cost minus the cost charged by the policy."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
-    # stands in for a journal without results
+    # a stand-in for a journal without results
     stand_in = SimpleNamespace(
         policy=policy,
         leave_out=policy.leave_out,

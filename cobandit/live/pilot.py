@@ -1,4 +1,4 @@
-"""The pilot: every configuration on the first instances."""
+"""The pilot, which evaluates every configuration on the first instances."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cobandit.policies.asktell import AskTell
 class Pilot(AskTell):
     """Evaluates every configuration on the first instances of the order, in turn.
 
-    Its only objective is whether an evaluation has a score.  For an evaluation in
-    flight it reserves the largest cost, or the largest cost so far if that is unknown.
-    Its budget is an attribute, so that it can be raised and the pilot continued.
+    Its only objective is whether an evaluation has a score. For an evaluation in flight
+    it reserves the largest cost if this is known, and otherwise the largest cost so
+    far. Its budget is an attribute, which can be increased to continue the pilot.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Pilot(AskTell):
         super().__init__(n_arms, 1, sys.float_info.max)
         self.n_instances = _validation.count(n_instances, "n_instances", 1)
         self.largest_costs = largest_costs
-        # without known largest costs, one so small that the first cost replaces it
+        # unknown largest costs start so small that the first cost replaces them
         self._largest = (
             np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
         )

@@ -22,7 +22,7 @@ from cobandit.policies.registry import Spec, spec
 from cobandit.tables.card import Cost, Objectives
 from cobandit.tables.checked_fields import Fields, check_fields
 
-#: Fields that may change when a run is resumed, because no result depends on them.
+#: Fields that may change when a run is resumed, because they affect no result.
 CHANGEABLE = frozenset(
     {
         "title",
@@ -37,12 +37,12 @@ CHANGEABLE = frozenset(
     }
 )
 
-#: Options of an evaluator that may change during the pilot, whose answers are then
-#: scored again.
+#: Options of an evaluator that may change during the pilot. Its answers are then scored
+#: again.
 SCORING = ("scorer", "pattern", "tolerance", "answer")
 
-#: Fields that may also change during the pilot, and later if the method evaluates every
-#: instance once.
+#: Fields that may also change during the pilot; if the method evaluates every instance
+#: at most once, also later.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
 
 
@@ -52,7 +52,7 @@ class Plan(Fields):
     Parameters
     ----------
     name : str
-        Name of the run, its folder and its table.
+        Name of the run, and of its folder and table.
     configurations : Configurations
         Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
     instances : Instances
@@ -62,13 +62,13 @@ class Plan(Fields):
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default
         `ParetoRace`.
     stop : Stop, optional
-        The stop of a race, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``. With
-        ``front: objectives`` costs are not compared, and ``certified: true`` is
-        possible, and the error is then proved instead of measured.
+        Stopping rule of a race, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``.
+        With ``front: objectives``, costs are not compared. Then ``certified: true`` is
+        possible, for which the error is proved instead of measured.
     budget : float, optional
-        In `unit`: ``share``, a share of the cost of evaluating everything, or the unit
-        of the cost.  A race with a `stop` needs no budget; a budget then is an upper
-        limit.
+        Budget in `unit`, which is the unit of the cost, or ``share`` for a share of the
+        cost of evaluating everything. A race with a `stop` does not need a budget,
+        which is then only an upper limit.
     ordered : bool, optional
         Whether the instances are evaluated in the order of their list; by default the
         order is random.
@@ -76,29 +76,29 @@ class Plan(Fields):
         Fields of a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
     largest_cost : float or str, optional
         Largest cost of an evaluation, or the setting that limits it (such as
-        ``max_tokens``).  If no evaluation costs more, the budget is never exceeded.
+        ``max_tokens``). The budget is never exceeded unless an evaluation costs more.
     pilot : int
         Number of instances of the pilot.
     evaluate : Named, optional
         The evaluator, written ``{callable: {function: "module:function"}}``.
     reuse : str, optional
-        Table of an earlier run. Its evaluations are charged but not repeated.
+        Table of an earlier run or import. Its evaluations are charged but not repeated.
     at_once : int
         Number of concurrent calls.
     timeout : float, optional
-        Seconds that an evaluation may take; by default 600 at an endpoint, and
-        unlimited elsewhere.
+        Time limit of an evaluation in seconds; by default 600 for endpoints, and
+        unlimited for other evaluators.
     patience : float
         Seconds for which a failing service is retried before the run stops.
     retries : int
         Number of retries of an evaluation that was billed without a score.
     answers : bool
-        Whether answers are kept, for `cobandit.live.rescore`.
+        Whether answers are stored, for `cobandit.live.rescore`.
     equal_scores : bool
-        Whether a run continues although all scores of an objective are equal in its
+        Whether a run continues even if all scores of an objective are equal in its
         pilot.
     failures : {"zero", "leave-out"}
-        Treatment of an evaluation that fails for good: it scores zero, or its instance
+        Treatment of an evaluation that finally fails: it scores zero, or its instance
         is left out for all configurations.
     seed : int
         Seed of the order of the instances.
@@ -118,7 +118,7 @@ class Plan(Fields):
         pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use a-z, 0-9, '.', '_' and '-'"
     )
     title: str | None = Field(
-        None, description="say in one line what is evaluated, or leave it out"
+        None, description="give a title of one line, or leave it out"
     )
     license: str = Field(
         "not stated",
@@ -149,7 +149,8 @@ class Plan(Fields):
     largest_cost: float | str | None = Field(
         None,
         description=(
-            "give the largest cost of an evaluation, or the setting that limits it"
+            "give the largest cost of an evaluation, or the name of the setting that"
+            " limits it"
         ),
     )
     pilot: int = Field(
@@ -173,12 +174,14 @@ class Plan(Fields):
     retries: int = Field(
         2, ge=0, description="give the number of retries of a billed evaluation, from 0"
     )
-    answers: bool = Field(True, description="write false if answers are not to be kept")
+    answers: bool = Field(
+        True, description=("write false to store no answers, or leave it out")
+    )
     failures: Literal["zero", "leave-out"] = Field(
         "zero", description="choose zero or leave-out"
     )
     equal_scores: bool = Field(
-        False, description="write true if equal scores are meant, or leave it out"
+        False, description="write true if equal scores are intended, or leave it out"
     )
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
     ordered: bool | None = Field(None, description="write true, or leave it out")
@@ -212,7 +215,7 @@ class Plan(Fields):
 
     @cached_property
     def strategy(self) -> Spec:
-        """Class of the method with its options, including the options of its stop."""
+        """The method with its options, including the options of its stop."""
         stop = {} if self.stop is None else self.stop.options
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
@@ -262,7 +265,7 @@ class Plan(Fields):
         cost_range: tuple[float, float],
         budget: float | None,
     ) -> AskTell:
-        """Make a fresh policy from a pilot's costs; the budget is in their unit."""
+        """Make a fresh policy from a pilot's costs, and a budget in their unit."""
         largest = self.largest_costs
         low = min(cost_range[0], *costs)
         high = max(cost_range[1], *(largest or costs))
@@ -273,11 +276,11 @@ class Plan(Fields):
             n_objectives=len(self.objectives),
             n_instances=len(self.order),
             cluster=self.cluster,
-            budget=budget,  # None only for a race
+            budget=budget,  # only a race may have None
             largest_costs=largest,
             cost_range=(low, high),
             # the remaining budget has to cover the largest cost, not the mean, because
-            # the last evaluation is paid, too
+            # the last evaluation is paid in full
             expected_costs=largest or [high] * len(costs),
         )
 
@@ -289,7 +292,7 @@ class Plan(Fields):
     ) -> list[str]:
         """List the differences between this plan and the dump of another plan.
 
-        Fields in ``but``, and options of the evaluator in ``free``, are not compared.
+        The fields in ``but`` and the evaluator's options in ``free`` are not compared.
 
         Examples
         --------
@@ -301,7 +304,7 @@ class Plan(Fields):
         >>> plan = check_plan(content, "toy.yml")
         >>> changed = check_plan(content | {"seed": 1, "at_once": 8}, "toy.yml")
         >>> changed.differences(plan.model_dump(mode="json"))
-        ['seed is 0 there and 1 here']
+        ['seed is 0 there, but 1 here']
         """
         same_names = (
             Configurations.model_validate(written["configurations"]).names == self.names
@@ -309,7 +312,7 @@ class Plan(Fields):
         return [
             words
             for path, words in compare_nested(written, self.model_dump(mode="json"))
-            # addresses may change unless they are part of the configurations' names
+            # addresses may change, unless names of configurations contain them
             if path[0] not in but
             and not (path[-1] in ADDRESS_SETTINGS and same_names)
             and not (path[0] == "evaluate" and path[-1] in free)

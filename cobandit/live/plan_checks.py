@@ -14,10 +14,11 @@ from cobandit.live.plan_fields import RACE, SHARE_UNIT
 if TYPE_CHECKING:
     from cobandit.live.plan import Plan
 
-#: Largest cost for checks of plans without one: above any smallest cost.
+#: Placeholder for a missing largest cost, in checks; larger than any smallest cost.
 SOME_COST = 1e9
 
-#: Budget for checks, in costs of one evaluation of each configuration.
+#: Placeholder for a missing budget, in checks, as a multiple of the cost of evaluating
+#: every configuration once.
 SOME_ROUNDS = 1e6
 
 
@@ -27,7 +28,7 @@ def check_together(plan: Plan) -> None:
     Raises
     ------
     TableError
-        With one fault, whose code names the check.
+        With one fault, whose code identifies the check.
     """
     check_unique_columns(plan)
     check_end(plan)
@@ -41,7 +42,7 @@ def check_together(plan: Plan) -> None:
 
 
 def check_unique_columns(plan: Plan) -> None:
-    """Refuse a table with two columns of one name."""
+    """Refuse a plan whose table would have two columns of the same name."""
     cluster = plan.instances.cluster
     columns = [
         *plan.settings,
@@ -52,24 +53,26 @@ def check_unique_columns(plan: Plan) -> None:
     twice = [name for name, number in Counter(columns).items() if number > 1]
     if twice:
         kinds = (
-            "settings, measured columns, a cluster, and always"
-            f" {', '.join(TABLE_COLUMNS)}"
+            f"settings, measured columns, the cluster, and {', '.join(TABLE_COLUMNS)}"
         )
-        problem = f"two columns of the table are {twice[0]!r} (its columns are {kinds})"
+        problem = (
+            f"two columns of the table have the name {twice[0]!r} (its columns are"
+            f" {kinds})"
+        )
         raise_fault(None, problem, "rename one of them", "equal-columns")
 
 
 def check_end(plan: Plan) -> None:
-    """Refuse a run that could continue for ever."""
+    """Refuse a run that would never end."""
     method = plan.method.name
     stops_by_itself = plan.stop is not None and method == RACE
     if stops_by_itself or (plan.budget is not None and plan.stop is None):
         return
     remedy = (
-        f"give a budget with its unit; only {RACE} may have stop: {{tolerance: 0.02,"
-        " error: 0.05}"
+        f"give a budget with its unit; for {RACE} alternatively stop: {{tolerance:"
+        " 0.02, error: 0.05}"
     )
-    raise_fault(None, f"{method} has no end by this plan", remedy, "no-end")
+    raise_fault(None, f"{method} would never end with this plan", remedy, "no-end")
 
 
 def check_cluster(plan: Plan) -> None:
@@ -77,16 +80,16 @@ def check_cluster(plan: Plan) -> None:
     method = plan.method.name
     if plan.instances.cluster is not None and method != RACE:
         problem = f"{method} does not count clusters"
-        remedy = f"leave out cluster, or take {RACE}"
+        remedy = f"leave out cluster, or use {RACE}"
         raise_fault(None, problem, remedy, "cluster-method")
 
 
 def check_budget_unit(plan: Plan) -> None:
-    """Refuse a budget in another unit than the cost, or a share above 1."""
+    """Refuse a budget in a unit other than the cost's, or a share above 1."""
     if plan.budget is None:
         return
     if plan.unit not in (SHARE_UNIT, plan.cost.unit):
-        problem = f"the budget's unit {plan.unit!r} is not the unit of the cost"
+        problem = f"the budget's unit {plan.unit!r} differs from the unit of the cost"
         remedy = f"write {SHARE_UNIT}, or {plan.cost.unit}"
         raise_fault(None, problem, remedy, "budget-unit")
     if plan.unit == SHARE_UNIT and plan.budget > 1:
@@ -104,31 +107,31 @@ def check_pilot_size(plan: Plan) -> None:
     room = n_instances * min(1.0, share)
     if plan.pilot > room:
         problem = (
-            f"the pilot takes {plan.pilot} instances, and the plan has {n_instances},"
-            f" its budget {room:.3g}"
+            f"the pilot needs {plan.pilot} instances, but the plan has {n_instances},"
+            f" and its budget is enough for {room:.3g}"
         )
         remedy = "make the pilot smaller, or the budget larger"
         raise_fault(None, problem, remedy, "pilot-size")
 
 
 def check_repeats(plan: Plan) -> None:
-    """Refuse reuse and omission of evaluations for a method that repeats instances."""
+    """Refuse reused and left-out instances for a method that repeats instances."""
     method = plan.method.name
     leaves_out = plan.failures == "leave-out"
     if (leaves_out or plan.reuse is not None) and not plan.is_once:
         problem = (
-            f"{method} may evaluate an instance again, so that none can be reused or"
-            " left out"
+            f"{method} may evaluate an instance repeatedly, so evaluations cannot be"
+            " reused or left out"
         )
         remedy = (
-            "start without a table and with failures: zero, or evaluate once, as"
-            " CoPSIOnce does"
+            "start without a table and with failures: zero, or use a method that"
+            " evaluates once, such as CoPSIOnce"
         )
         raise_fault(None, problem, remedy, "repeated-instances")
 
     if leaves_out and plan.method.options.get("confidence") is not None:
         problem = f"{method} with a confidence cannot leave out instances"
-        remedy = "take failures: zero, or no confidence"
+        remedy = "use failures: zero, or no confidence"
         raise_fault(None, problem, remedy, "confidence-leave-out")
 
 
@@ -140,15 +143,15 @@ def check_certified(plan: Plan) -> None:
 
     if options.get("front") != "objectives":
         problem = (
-            "a certified race compares declared costs, and a pilot does not declare"
-            " them"
+            "a certified race that compares costs needs declared costs, but a pilot"
+            " only measures them"
         )
         remedy = "write stop: {front: objectives, ...}, or leave out certified"
         raise_fault(None, problem, remedy, "certified-costs")
 
     if plan.failures == "leave-out":
         problem = "a certified race cannot leave out instances"
-        remedy = "take failures: zero, or a race that is not certified"
+        remedy = "use failures: zero, or a race that is not certified"
         raise_fault(None, problem, remedy, "certified-leave-out")
 
     if plan.ordered:
@@ -170,16 +173,16 @@ def check_largest_cost(plan: Plan) -> None:
 
     if not are_positive:
         problem = (
-            f"largest_cost is {plan.largest_cost!r}, not a positive number for each"
-            " configuration"
+            f"largest_cost is {plan.largest_cost!r}, which does not give each"
+            " configuration a positive number"
         )
-        otherwise = "give a number, or the name of a setting with numbers"
+        otherwise = "give a number, or the name of a setting whose values are numbers"
         remedy = suggest(str(plan.largest_cost), plan.settings, otherwise)
         raise_fault(None, problem, remedy, "largest-cost")
 
 
 def check_options(plan: Plan) -> None:
-    """Refuse options that the method's class refuses; a policy is made to find out."""
+    """Refuse options that the method's class refuses, by making a policy."""
     costs = plan.largest_costs or [SOME_COST] * len(plan.names)
     cost_range = (min(costs), max(costs))
     try:

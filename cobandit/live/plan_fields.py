@@ -17,7 +17,7 @@ RACE = "ParetoRace"
 #: Unit of a budget that is a share of the cost of evaluating everything.
 SHARE_UNIT = "share"
 
-#: Costs with a short name in a plan.
+#: Costs that a plan may write by a short name.
 COSTS = {
     "usd": {"column": "cost_usd", "unit": "USD"},
     "tokens": {"column": "tokens", "unit": "tokens"},
@@ -49,15 +49,18 @@ class Named(Fields):
 
 
 class Stop(Fields):
-    """The stop of a race once everything is decided within a tolerance.
+    """Stopping rule of a race: everything is decided within a tolerance.
 
-    Every configuration is then returned, or is at most the tolerance better than a
-    returned one in each objective and in its cost. No returned configuration is
-    dominated by more than the tolerance by another returned one, nor by more than twice
-    the tolerance by any configuration (`cobandit.ParetoRace`).
+    When a race stops, two statements hold (see `cobandit.ParetoRace`):
 
-    The error is the share of runs for which one of these statements is wrong. It is
-    measured; for a certified race it is proved on any table, and the race takes longer.
+    * Every configuration that is not returned is, compared with some returned one, at
+      most the tolerance better in each objective and in its cost.
+    * No returned configuration is dominated by another returned one by more than the
+      tolerance, nor by any configuration by more than twice the tolerance.
+
+    The error is the share of runs for which a statement is wrong. By default it was
+    measured on tables; for a certified race it is proved for any table, and the race
+    takes longer.
 
     Examples
     --------
@@ -67,7 +70,7 @@ class Stop(Fields):
     """
 
     tolerance: float | tuple[float, ...] = Field(
-        0.0, description="give a number, or one for each objective"
+        0.0, description="give one number, or a number per objective"
     )
     error: float = Field(
         0.05, gt=0, lt=1, description="give the share of runs that may be wrong"
@@ -79,7 +82,7 @@ class Stop(Fields):
     )
     front: Literal["objectives and cost", "objectives"] | None = Field(
         None,
-        description="write objectives for the front whatever the cost, or leave it out",
+        description="write objectives to ignore the cost, or leave it out",
     )
 
     @field_validator("cost")
@@ -89,7 +92,7 @@ class Stop(Fields):
             try:
                 read_cost_tolerance(written)
             except CobanditError:
-                problem = f"{written!r} is not a tolerance of a cost"
+                problem = f"{written!r} is not a valid tolerance of the cost"
                 remedy = "write a share such as 10%, or an amount in the cost's unit"
                 raise_fault(None, problem, remedy, "bad-tolerance")
         return written

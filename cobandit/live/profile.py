@@ -1,4 +1,4 @@
-"""The profile of a run: costs, limits and budget by its pilot."""
+"""The profile of a run: costs, limits and budget, computed from its pilot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Profile(NamedTuple):
-    """Costs, limits and budget, computed from the records of a pilot."""
+    """Costs, limits and budget of a run, computed from the records of its pilot."""
 
     #: Mean cost of an evaluation of each configuration, length K.
     costs: list[float]
@@ -29,9 +29,10 @@ class Profile(NamedTuple):
     #: Cost of the pilot, including failures.
     spent: float
     #: Budget of the run in the unit of the cost, including the pilot; None without one.
-    #: A share is a share of the cost of everything, by the means of the pilot.
+    #: A budget as a share is multiplied by the cost of evaluating everything, estimated
+    #: from the pilot's means.
     budget: float | None
-    #: Records, by number of the configuration and place in the order.
+    #: Records, by number of the configuration and position in the order.
     results: Mapping[Key, dict[str, Any]]
 
 
@@ -41,8 +42,8 @@ def profile_of(pilot: RunStage) -> Profile:
     Raises
     ------
     TableError
-        If no configuration has a score; if one has none and failures are left out; if a
-        record lacks a column that the plan now names; or if an objective has no scale.
+        If no configuration has a score, or one has none and failures are left out. Also
+        if a record lacks a column of the current plan, or an objective has no scale.
     """
     plan = pilot.plan
     results = pilot.results
@@ -50,7 +51,7 @@ def profile_of(pilot: RunStage) -> Profile:
         key: record for key, record in results.items() if FAILED_KEY not in record
     }
     for key, record in scored.items():
-        # the plan may have changed since the evaluation
+        # the plan may have changed since these evaluations
         check_row(plan, record, *pilot.name_record(key))
     _check_answers(pilot, scored)
 
@@ -84,12 +85,12 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
         name = plan.names[silent[0]]
         reason = pilot.results[silent[0], 0][FAILED_KEY]
         problem = (
-            f"it failed on every instance of the pilot ({reason}), so that no instance"
-            " would remain"
+            f"it failed on every instance of the pilot ({reason}), and leaving these"
+            " out would leave no instance"
         )
         remedy = (
-            "correct it or leave it out, and start in another folder; or take failures:"
-            " zero if other configurations answered"
+            "correct or remove the configuration, and start in another folder; or"
+            " use failures: zero if other configurations answered"
         )
         raise_fault(repr(name), problem, remedy, "no-answers")
 
@@ -97,7 +98,7 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
 def _find_limits(
     objective: Objective, scored: Mapping[Key, EvaluationRecord]
 ) -> tuple[float, float]:
-    """Return the values of an objective's column that are scored 1 and 0."""
+    """Return the values of an objective's column that score 1 and 0."""
     transform = TRANSFORMS[objective.transform]
     values = np.array([record[objective.column] for record in scored.values()])
     limits = objective.limits or transform.fit(values, objective.low, objective.high)
@@ -106,7 +107,8 @@ def _find_limits(
     except TableError as error:
         problem = f"{error.faults[0].problem} in the pilot"
         remedy = (
-            "give its limits, or leave it out, or take a larger pilot in another folder"
+            "give the objective's limits, leave the objective out, or use a larger"
+            " pilot in another folder"
         )
         raise_fault(f"objective {objective.name!r}", problem, remedy, "no-scale")
     return limits

@@ -1,4 +1,4 @@
-"""Progress of a run, and the recommendation so far."""
+"""Progress of a run, and its current recommendation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from cobandit.policies.pareto_race import ParetoRace
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
     """Name the configurations that a policy recommends.
 
-    For identification this is the Pareto set, online the most efficient configuration.
+    An identification method recommends a Pareto set; an online method recommends the
+    most efficient configuration.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def ask_about(policy: AskTell) -> dict[str, Any]:
-    """Return the arguments with which `cobandit.recommend` finds a method's front.
+    """Return the arguments of `cobandit.recommend` that match a method's front.
 
     Examples
     --------
@@ -56,30 +57,30 @@ def ask_about(policy: AskTell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run right after an event; read it before the next event."""
+    """The state of a run after an event; valid until the next event."""
 
     #: Current stage; its ``name`` is ``pilot`` or ``run``.
     stage: RunStage
-    #: Description of the event; blank at a start.
+    #: Description of the event; empty at the start.
     line: str
     #: Whether the event is a failure.
     failed: bool = False
-    #: Whether a process works on the run.
+    #: Whether a process is working on the run.
     busy: bool = True
-    #: Whether the event deserves a line of its own, such as a doubt about an answer.
+    #: Whether the event is shown on a separate line, such as a doubt about an answer.
     notable: bool = False
-    #: Name of the configuration that the event concerns; blank at a start.
+    #: Name of the configuration that the event concerns; empty at the start.
     configuration: str = ""
 
     @property
     def settled(self) -> int | None:
-        """Number of configurations that a race has settled; None for other methods."""
+        """Number of configurations that a race has decided; None for other methods."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 
     @property
     def question(self) -> dict[str, Any]:
-        """Arguments with which `cobandit.recommend` finds the method's front."""
+        """Arguments of `cobandit.recommend` that match the method's front."""
         return ask_about(self.stage.policy)
 
     @property

@@ -1,4 +1,4 @@
-"""Records of evaluations, their keys, and a check that a plan can use them."""
+"""Records of evaluations, and the check that a plan can use them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from cobandit.live.plan import Plan
 from cobandit.tables.measured_columns import COST, ColumnRule
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Key of a failed evaluation's record, which holds the reason instead of measurements.
+#: Key of the reason in the record of a failed evaluation, which has no measurements.
 FAILED_KEY = "failed"
 
-#: Column that is 1 for a free evaluation, which is charged the smallest cost so far.
+#: Column that marks free evaluations with 1. They are charged the smallest cost so far.
 COST_WAS_ZERO = "cost_was_zero"
 
-#: An evaluation: number of the configuration, and place in the order of the instances.
+#: An evaluation: number of the configuration, and position of the instance in the
+#: order.
 Key = tuple[int, int]
 
 #: Measurements of an evaluation by column, or its cost and the reason of its failure.
 EvaluationRecord = dict[str, Any]
 
-#: Known rows, which need no evaluation, by the names of configuration and instance.
+#: Rows of earlier evaluations that are not repeated, by the names of configuration and
+#: instance.
 Reusable = Mapping[tuple[str, str], Row]
 
 
@@ -36,7 +38,7 @@ class EarlierResults(NamedTuple):
 
     #: Rows by evaluation.
     rows: Mapping[Key, Row]
-    #: Cost of failures, and of rounds that are useless now.
+    #: Cost of failures, and of evaluations that cannot be reused.
     lost: float
     #: Costs of the rows after the pilot.
     non_pilot_costs: Mapping[Key, float]
@@ -64,8 +66,8 @@ def check_row(
     >>> check_row(plan, {"correct": 80.0, "tokens": 12.0}, "a", "7")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: 'a' on instance '7': it gave 80.0 as 'correct': the \
-objective 80.0 is outside [0, 1] -> correct the evaluator, or name another column or \
+    cobandit.errors.TableError: 'a' on instance '7': it returned 80.0 as 'correct': \
+the objective 80.0 is outside [0, 1] -> correct the evaluator, or name another column or \
 transform in the plan
     """
     place = f"{configuration!r} on instance {instance!r}"
@@ -74,7 +76,8 @@ transform in the plan
     ]
     if reserved:
         problem = (
-            f"it gave {reserved[0]!r}, which is a setting or a column of every table"
+            f"it returned {reserved[0]!r}, which is reserved for a setting or for a"
+            " column of every table"
         )
         remedy = "rename this column in the evaluator"
         raise_fault(place, problem, remedy, "reserved-column")
@@ -86,7 +89,9 @@ transform in the plan
     ]
     for column, rule in rules:
         if column not in row:
-            problem = f"it gave no {column!r}, only {', '.join(row) or 'nothing'}"
+            problem = (
+                f"it did not return {column!r}, only {', '.join(row) or 'nothing'}"
+            )
             otherwise = (
                 "return it from the evaluator, or name another column in the plan"
             )
@@ -94,7 +99,7 @@ transform in the plan
             raise_fault(place, problem, remedy, "missing-column")
         if rule is not None and rule.broken(np.array([row[column]])).any():
             reason = rule.problem.format(value=float(row[column]))
-            problem = f"it gave {row[column]!r} as {column!r}: {reason}"
+            problem = f"it returned {row[column]!r} as {column!r}: {reason}"
             remedy = (
                 "correct the evaluator, or name another column or transform in the plan"
             )
@@ -102,7 +107,7 @@ transform in the plan
 
 
 def name_row(order: Sequence[str], place: int) -> str:
-    """Name an instance by its place in the order, which may repeat.
+    """Name the instance at a position; positions beyond the end repeat the order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kept answers of a run, scored again without a call."""
+"""Scoring the stored answers of a run again, without new calls."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per evaluation, in their order: ``config``, ``instance``, and if the
-        evaluator provides them ``prompt`` (its checksum), ``text``, ``target`` (the
-        right answer) and ``finish`` (the finish reason); ``row`` holds the
-        measurements.
+        One row per evaluation, in the order of the run: ``config``, ``instance``, and
+        ``row`` (the measurements). If the evaluator provides them, also ``prompt`` (its
+        checksum), ``text``, ``target`` (the right answer) and ``finish`` (the finish
+        reason).
 
     Raises
     ------
     TableError
-        If the run kept no answers.
+        If the run stored no answers.
     """
     path = RunFiles(folder).answers
     entries = read_entries(path)
     if not entries:
         problem = (
-            "the run has no answers: its evaluator gave no text, or its plan says"
+            "the run has no answers: its evaluator returned no text, or its plan has"
             " answers: false"
         )
-        remedy = "run a plan that keeps answers, in another folder"
+        remedy = "run a plan that stores answers in another folder"
         raise_fault(path.parent, problem, remedy, "no-answers-kept")
 
-    # an evaluation in flight when a process died was repeated, and its last answer
+    # an evaluation that was in flight at a crash was repeated, and its last answer
     # counts
     return pd.DataFrame(entries).drop_duplicates(
         ["config", "instance"], keep="last", ignore_index=True
@@ -64,7 +64,7 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
 
 
 def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
-    """Score the answers of a run again, by another scorer and without a call.
+    """Score the stored answers of a run by another scorer, without new calls.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     answers = _read_last_answers(files)
     if not files.table.exists():
         problem = "the run has no table yet"
-        raise_fault(files.path, problem, "end the run, or export it", "no-table")
+        raise_fault(files.path, problem, "finish the run, or export it", "no-table")
     frame = pd.read_parquet(files.table)
     if SCORE_COLUMN not in frame:
         problem = f"there is no column {SCORE_COLUMN!r}"
-        remedy = "score by the function that made its columns"
+        remedy = "use the function that returned its columns as scorer"
         raise_fault(files.table, problem, remedy, "no-score")
 
     has_failed = (
@@ -101,17 +101,17 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     for number, row in frame[~has_failed].iterrows():
         answer = answers.get((row["config"], row["instance"]), {})
         target = answer.get("target")
-        # a function may score without the right answer
+        # a scorer function may not need the right answer
         needs_target = ":" not in options.scorer
         if "text" not in answer or (needs_target and not isinstance(target, str)):
             place = f"{row['config']!r} on instance {row['instance']!r}"
             problem = (
-                "no text was kept, or no right answer with it (an evaluator that is a"
-                " function gives none)"
+                "no text was stored, or no right answer (which evaluator functions"
+                " do not return)"
             )
             remedy = (
-                "run the plan in a new folder, or score by your own function: --scorer"
-                " my_module:score"
+                "run the plan in a new folder, or use your own function as scorer:"
+                " --scorer my_module:score"
             )
             raise_fault(place, problem, remedy, "no-answer")
         scores = options.score(
@@ -136,10 +136,10 @@ def _read_last_answers(files: RunFiles) -> dict[tuple[str, str], dict[Any, Any]]
 
 
 def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
-    """Score a pilot's answers again if the scorer changed or all scores are equal.
+    """Score a pilot's answers again if the scorer has changed or all scores are equal.
 
-    The journal is replaced in one step, so that a process that dies leaves either the
-    old or the new journal.
+    The journal is replaced in one step, so that a crash leaves either the old or the
+    new journal.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
         Current plan; the folder holds the plan by which the answers were scored.
     evaluator : Evaluator
     folder : RunFiles
-        Files of a run whose pilot is not over.
+        Files of a run whose pilot is not complete.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
             and entry["reward"] is not None
             and FAILED_KEY not in entry["record"]
         ]
-        # other differences of the plan were refused before
+        # other differences between the plans were already refused
         is_changed = bool(folder.find_differences(plan))
         records = [entry["record"] for entry in scored]
         has_equal_scores = find_equal_objective(plan.objectives, records) is not None
@@ -196,7 +196,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
 def _score_again(
     plan: Plan, evaluator: Evaluator, folder: RunFiles, scored: list[dict[str, Any]]
 ) -> list[dict[str, Any]] | None:
-    """Put new scores into the records of a pilot, and return the changed answers.
+    """Write new scores into the records of a pilot, and return the changed answers.
 
     Returns None if an answer cannot be scored again.
     """

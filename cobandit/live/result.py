@@ -23,18 +23,18 @@ class Run:
 
     #: The plan.
     plan: Plan
-    #: Names of the configurations that the method recommends, which are the Pareto set
-    #: or the most efficient one.
+    #: Names of the configurations that the method recommends: the Pareto set, or the
+    #: most efficient configuration.
     recommendation: tuple[str, ...]
-    #: File of the evaluations, with their card next to it; `cobandit.read` reads it.
+    #: Path of the table of evaluations, for `cobandit.read`; its card is next to it.
     table: Path
-    #: The method, as the run left it.
+    #: The policy at the end of the run.
     policy: AskTell
-    #: Cost of the run in its unit, including the pilot.
+    #: Cost of the run in the unit of the cost, including the pilot.
     spent: float
-    #: Part of the cost that an earlier run paid, whose table was reused.
+    #: Part of the cost that was paid before, by the run whose table was reused.
     inherited: float
-    #: Budget in the unit of the cost; None for a race without a cap.
+    #: Budget in the unit of the cost; None for a race without a budget.
     budget: float | None
     #: Failures and other flaws of the evaluations, in words.
     losses: tuple[str, ...]
@@ -42,7 +42,7 @@ class Run:
     prices: str = ""
 
     def __repr__(self) -> str:
-        """Name the run, and count the returned configurations."""
+        """Show the name, the number of returned configurations and the cost."""
         unit = self.plan.cost.unit
         counted = f"{len(self.recommendation)} of {len(self.plan.names)} configurations"
         return (
@@ -52,12 +52,12 @@ class Run:
 
     @property
     def question(self) -> dict[str, Any]:
-        """Arguments with which `cobandit.recommend` finds the method's front."""
+        """Arguments of `cobandit.recommend` that match the method's front."""
         return ask_about(self.policy)
 
 
 def write_run(stage: MainStage, folder: RunFiles) -> Run:
-    """Write the result of a run: its recommendation, its table and the card."""
+    """Write the table, card and recommendation of a run, and return its result."""
     plan = stage.plan
     recommendation = recommended(stage.policy, stage.names)
     content = {

@@ -1,13 +1,15 @@
-"""Retries of failed evaluations: each is scored, compared with others, or tried again.
+"""Retries of failed evaluations: the decision to score, compare or retry each.
 
 The cause of a failure decides:
 
-* **The instance** (status 400, a refusal): it is scored by ``failures``, at once.
-* **Unclear** (status 500, a dropped connection): it is tried again. The instance is at
-  fault if it keeps failing while its configuration repeatedly answers other instances,
-  or, if no others are left, an instance that it has answered before.
-* **The service** (status 429, no server): it is tried again, and the run stops when a
-  configuration has not answered for the time of ``patience``.
+* **The instance** (status 400, a refusal): the failure is scored at once, as the plan's
+  ``failures`` determines.
+* **Unclear** (status 500, a dropped connection): the evaluation is retried. The
+  instance is at fault if it keeps failing while its configuration repeatedly answers
+  other instances; if no others are left, an answered instance is repeated for
+  comparison.
+* **The service** (status 429, no server): the evaluation is retried, and the run stops
+  when a configuration has not answered for ``patience`` seconds.
 """
 
 from __future__ import annotations
@@ -22,33 +24,33 @@ from cobandit.live.evaluators.base import Failure
 from cobandit.live.records import Key
 from cobandit.policies.asktell import Pull
 
-#: Most seconds between two tries, if the service does not ask for more.
+#: Longest pause before a retry, in seconds, unless the service requests a longer one.
 LONGEST_BACK_OFF = 60.0
 
-#: Most seconds between two tries, if the service asks for more.
+#: Longest pause that a service can request, in seconds.
 LONGEST_WAIT = 120.0
 
-#: Seconds after which a single evaluation may count as failed, whatever the patience
-#: with the service.
+#: Seconds after which a single evaluation may count as failed, however long the plan's
+#: ``patience``.
 LONGEST_ALONE = 30.0
 
-#: Failures of an evaluation, with answers to others in between, that show the instance
-#: to be at fault once the patience is over.
+#: Number of failures, each separated by answers on other instances, after which the
+#: instance counts as the cause, if the patience is over.
 CONTRASTS_LATE = 3
 
-#: The same number before the patience is over.
+#: The same number while the patience is not over.
 CONTRASTS_EARLY = 5
 
 #: The same number if each failure was a timeout.
 CONTRASTS_TIMED_OUT = 1
 
-#: Tries of an evaluation before an answered one is repeated for comparison, if no
-#: others are left.
+#: If no other instances are left: number of tries before an answered evaluation is
+#: repeated for comparison.
 TRIES_ALONE = 5
 
 
 def back_off(tries: int) -> float:
-    """Draw the seconds to the next try: up to 2, 4, 8, ..., to spread the retries."""
+    """Draw a random pause before the next try, of up to 2, 4, 8, ... seconds."""
     return random.uniform(0, min(LONGEST_BACK_OFF, 2.0 ** min(tries, 10)))
 
 
@@ -57,11 +59,11 @@ class TimedOut(Failure):
 
 
 class Verdict(Enum):
-    """The reaction to a failure."""
+    """Reaction to a failure."""
 
     #: Score the failure by the plan's ``failures``, because the instance is at fault.
     SCORE = "score"
-    #: Repeat an answered instance, to see whether the service is at fault.
+    #: Repeat an answered instance, to test whether the service is at fault.
     COMPARE = "compare"
     #: Try again later.
     RETRY = "retry"
@@ -69,15 +71,16 @@ class Verdict(Enum):
 
 @dataclass
 class Trial:
-    """The tries of one evaluation so far."""
+    """The failures of one evaluation so far."""
 
     #: Number of failures.
     tries: int = 0
     #: Number of failures that were billed.
     billed: int = 0
-    #: Number of failures before which its configuration answered other instances.
+    #: Number of failures that follow an answer of the configuration on another
+    #: instance.
     contrasts: int = 0
-    #: Whether it did so before the last failure.
+    #: Whether the configuration has answered another instance since the last failure.
     was_contrasted: bool = False
     #: Time of the first failure.
     first: float = inf
@@ -91,16 +94,16 @@ class Trial:
 class Contact:
     """The answers of one configuration so far."""
 
-    #: Start of the last call that it answered.
+    #: Start of the last answered call.
     answered: float = -inf
-    #: Time of the first failure since then; infinity without one.
+    #: Time of the first failure since the last answer; infinity without one.
     silent_since: float = inf
-    #: End of its pause.
+    #: End of the configuration's pause.
     rests_until: float = 0.0
 
 
 class Retries:
-    """The failures of a run so far, which decide the reaction to the next failure.
+    """The failures of a run, by which the reaction to a new failure is decided.
 
     Parameters
     ----------
@@ -117,18 +120,18 @@ class Retries:
         self._contacts: defaultdict[int, Contact] = defaultdict(Contact)
 
     def note_answer(self, arm: int, began: float) -> None:
-        """Record that a configuration answered, and when the call began."""
+        """Record an answer of a configuration, and the start of its call."""
         contact = self._contacts[arm]
         contact.answered = max(began, contact.answered)
         contact.silent_since = inf
         contact.rests_until = 0.0
 
     def find_due(self, pull: Pull) -> float:
-        """Return the time of the next try of an evaluation; zero for any time."""
+        """Return the time of an evaluation's next try; zero for immediately."""
         return max(self._trials[pull.key].due, self._contacts[int(pull)].rests_until)
 
     def find_silence(self, arm: int, now: float) -> float:
-        """Return the seconds since which a configuration has only failed."""
+        """Return the number of seconds for which a configuration has only failed."""
         return max(0.0, now - self._contacts[arm].silent_since)
 
     def judge(self, pull: Pull, failure: Failure, now: float) -> Verdict:
@@ -139,7 +142,7 @@ class Retries:
         if failure.cost and not isinstance(failure, TimedOut):
             trial.billed += 1
 
-        # the instance is at fault, or was billed often enough; the service answered
+        # the service answered, so the instance is at fault or was billed often enough
         if not failure.retry or trial.billed > self.retries:
             contact.silent_since = inf
             return Verdict.SCORE
@@ -149,15 +152,16 @@ class Retries:
         trial.contrasts += trial.was_contrasted
         trial.first = min(now, trial.first)
         trial.last = now
-        # the service is at fault, whatever the instance
+        # the service is at fault, independently of the instance
         if failure.unavailable:
             return Verdict.RETRY
 
-        # unclear, but it keeps failing while its configuration answers others
+        # unclear cause, but the instance keeps failing while others are answered
         if trial.contrasts >= self._contrasts_needed(now - trial.first, failure):
             return Verdict.SCORE
 
-        # unclear, and nothing is answered, perhaps because no other instance is left
+        # unclear cause, and no answers to compare with, perhaps because no other
+        # instance is left
         has_timed_out = isinstance(failure, TimedOut)
         n_needed = CONTRASTS_TIMED_OUT + 1 if has_timed_out else TRIES_ALONE
         silence = self.find_silence(int(pull), now)
@@ -168,7 +172,7 @@ class Retries:
         return Verdict.RETRY
 
     def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Return the number of contrasts needed to find the instance at fault."""
+        """Return the number of contrasts after which the instance is at fault."""
         if elapsed < min(self.patience, LONGEST_ALONE):
             return inf
         if isinstance(failure, TimedOut):
@@ -176,12 +180,12 @@ class Retries:
         return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
-        """Record an answer on another instance; the next failure is then scored."""
+        """Record an answer to a repeated evaluation, after which failures score."""
         self._contacts[int(pull)].silent_since = inf
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 
     def postpone(self, pull: Pull, failure: Failure, now: float) -> float | None:
-        """Postpone an evaluation; return the seconds, None if patience is over."""
+        """Postpone an evaluation by the returned seconds; None if patience is over."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
         remaining = self.patience - self.find_silence(int(pull), now)
@@ -191,7 +195,7 @@ class Retries:
         service_wait = min(failure.wait or 0.0, LONGEST_WAIT)
         pause = min(max(back_off(trial.tries), service_wait), remaining)
         trial.due = now + pause
-        # other instances may continue if they were answered in the meantime
+        # other instances continue if one was answered since the call began
         if not trial.was_contrasted:
             contact.rests_until = now + pause
         return pause

@@ -1,4 +1,4 @@
-"""Evaluations of an earlier table that a plan reuses."""
+"""Reusing the evaluations of an earlier table."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from cobandit.tables.table import EvaluationTable
 
 
 def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
-    """Read the plan's evaluations from a table, without failed evaluations.
+    """Read the evaluations of a table that a plan can reuse, without failed ones.
 
     Raises
     ------
     TableError
-        If the table has no evaluation of the plan, if its cost or a setting differs
-        from the plan's, or if a row lacks a column of the plan.
+        If the table has no evaluation of the plan, its cost or a setting differs from
+        the plan's, or a row lacks a column of the plan.
     """
     table = open_table(str(path))
     if table.card.cost != plan.cost:
-        problem = f"its cost is {table.card.cost}, the plan's {plan.cost}"
-        raise_fault(source, problem, "take a table with the same cost", "other-cost")
+        problem = f"its cost is {table.card.cost}, but the plan's cost is {plan.cost}"
+        raise_fault(source, problem, "use a table with the same cost", "other-cost")
 
     names = _match_names(plan, table, source)
     frame = read_columns(path, ("config", "instance"))
@@ -43,9 +43,9 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
         is_wanted &= ~frame[FAILED_KEY].astype(bool)
     if not is_wanted.any():
         problem = (
-            "it has no evaluation of the plan. It has, for example,"
-            f" {frame['config'][0]!r} on instance {frame['instance'][0]!r}, and the"
-            f" plan {plan.names[0]!r} on {plan.order[0]!r}"
+            "it has no evaluation of the plan. For example, it has"
+            f" {frame['config'][0]!r} on instance {frame['instance'][0]!r}, but the"
+            f" plan has {plan.names[0]!r} on {plan.order[0]!r}"
         )
         remedy = (
             "use the same names, or list the plan's settings as 'arms' on its card"
@@ -75,10 +75,10 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
 
 
 def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, str]:
-    """Map names of the table to the plan's names of the same configurations.
+    """Map the table's names of configurations to the plan's names.
 
-    Configurations are the same if their names are equal, or if the table has all
-    settings of the plan with equal values. Settings that the table has must not differ.
+    Configurations match if their names are equal, or if the table has all settings of
+    the plan with equal values. Matching configurations must not differ in a setting.
     """
     names = {}
     for name, theirs in table.arms.to_dict("index").items():
@@ -97,10 +97,10 @@ def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, s
             if name == ours and differing:
                 setting = differing[0]
                 problem = (
-                    f"{name!r} has {setting} {theirs[setting]} there and"
+                    f"{name!r} has {setting} {theirs[setting]} there, but"
                     f" {wanted[setting]} here"
                 )
-                remedy = "leave the table out, or write the settings of the table"
+                remedy = "leave the table out, or use the settings of the table"
                 raise_fault(source, problem, remedy, "other-setting")
             has_all = not differing and shared == wanted.keys()
             if name == ours or has_all:
@@ -118,9 +118,9 @@ def _is_equal(theirs: Any, ours: Any) -> bool:
 
 
 def order_by_reuse(plan: Plan, reusable: Reusable) -> Plan:
-    """Order the instances by the number of reusable evaluations, ties at random.
+    """Order instances by their number of reusable evaluations, ties at random.
 
-    The choice of reusable evaluations must not depend on their scores.
+    The order would be biased if the choice of reused evaluations depended on scores.
     """
     counts = Counter(instance for _, instance in reusable)
     ids = sorted(plan.instances.shuffle(plan.seed), key=lambda name: -counts[name])

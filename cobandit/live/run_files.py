@@ -18,17 +18,17 @@ from cobandit.live.plan import AFTER_PILOT, CHANGEABLE, SCORING, Plan
 from cobandit.live.records import FAILED_KEY, EarlierResults, Key
 from cobandit.tables.whole_files import replace_file
 
-#: Differences between two plans that a message lists.
+#: Largest number of differences between two plans in a message.
 MOST_DIFFERENCES = 5
 
 
 class RunFiles:
-    """The files of a run, which survive its process.
+    """The files of a run, from which it can be resumed.
 
     Parameters
     ----------
     path : str or Path
-        Folder of the run, which is created when the run begins.
+        Folder of the run, which the run creates.
 
     Examples
     --------
@@ -54,13 +54,13 @@ class RunFiles:
 
     @property
     def prices_day(self) -> date:
-        """Day of the prices: the day of the run's first start, today for a new run."""
+        """Day of the prices: when the run was first started; today for a new run."""
         day = self._read_prices().get("day")
         return date.today() if day is None else date.fromisoformat(day)
 
     @property
     def prices_source(self) -> str:
-        """Source of the prices; blank without prices."""
+        """Source of the prices; empty without prices."""
         return self._read_prices().get("source", "")
 
     def _read_prices(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class RunFiles:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a process works on the run."""
+        """Whether a process is working on the run."""
         try:
             for path in (self.pilot, self.journal):
                 if path.exists():
@@ -87,14 +87,14 @@ class RunFiles:
 
     @property
     def earlier(self) -> list[Path]:
-        """Journals set aside at changes of the plan, oldest first."""
+        """Journals that were set aside when the plan changed, oldest first."""
         return sorted(
             self.path.glob("earlier-*.journal"),
             key=lambda path: (len(path.name), path.name),
         )
 
     def set_aside(self, journal: Path) -> None:
-        """Set aside the journal of an earlier plan; its results are reused.
+        """Rename the journal of an earlier plan, so that its results can be reused.
 
         Raises
         ------
@@ -109,8 +109,8 @@ class RunFiles:
         rows: dict[Key, Row] = {}
         lost = 0.0
         for header, *entries in filter(None, map(read_entries, self.earlier)):
-            # a method that repeats instances began after the pilot, and its later
-            # rounds are useless
+            # a method that repeats instances starts after the pilot; its rounds cannot
+            # be reused
             first = 0 if "n_instances" in header["options"] else plan.pilot
             for entry in entries:
                 if "tell" not in entry:
@@ -119,7 +119,7 @@ class RunFiles:
                 is_billed_failure = entry["reward"] is None
                 has_failed = is_billed_failure or FAILED_KEY in entry["record"]
                 if has_failed or place >= len(plan.order):
-                    # the pilot's journal charges its failures
+                    # failures of the pilot are charged by the pilot's journal
                     if is_billed_failure or place >= plan.pilot:
                         lost += entry["cost"]
                 else:
@@ -135,7 +135,7 @@ class RunFiles:
     def copy(self) -> Iterator[RunFiles]:
         """Copy the journals, so that they can be read while the run writes."""
         if not self.begun:
-            problem = "the folder holds no run"
+            problem = "the folder does not contain a run"
             raise_fault(self.path, problem, "run the plan first", "no-run")
         with tempfile.TemporaryDirectory() as folder:
             for path in (self.plan, self.pilot, self.journal, *self.earlier):
@@ -148,11 +148,11 @@ class RunFiles:
         try:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
-            problem = f"the file cannot be read: {error}"
+            problem = f"the plan in the folder cannot be read: {error}"
             raise_fault(self.plan, problem, "restore it from a copy", "unreadable-plan")
 
     def check(self, plan: Plan) -> None:
-        """Refuse a folder that belongs to another plan or holds other files.
+        """Refuse a folder with the run of another plan, or with other files.
 
         Raises
         ------
@@ -172,17 +172,17 @@ class RunFiles:
             self.refuse(plan)
 
     def find_differences(self, plan: Plan, free: Collection[str] = ()) -> list[str]:
-        """List the forbidden differences from the written plan.
+        """List the forbidden differences from the plan in the folder.
 
-        Fields that may change now, and options of the evaluator in ``free``, are not
-        compared.
+        Fields that may change at this stage, and the evaluator's options in ``free``,
+        are not compared.
         """
         is_fixed = self.journal.exists() and not plan.is_once
         may_change = CHANGEABLE if is_fixed else CHANGEABLE | AFTER_PILOT
         return plan.differences(self.read_written(), may_change, free)
 
     def refuse(self, plan: Plan) -> NoReturn:
-        """Refuse a plan whose evaluations would be mixed with another plan's.
+        """Refuse a plan that differs from the plan in the folder.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class RunFiles:
         """
         differences = self.find_differences(plan)
         problem = (
-            "the folder holds the run of another plan:"
+            "the folder has the run of another plan:"
             f" {'; '.join(differences[:MOST_DIFFERENCES])}"
         )
         if len(differences) > MOST_DIFFERENCES:
@@ -199,13 +199,13 @@ class RunFiles:
         written_reuse = self.read_written().get("reuse")
         if written_reuse != plan.reuse:
             problem += (
-                f" (it was started with {written_reuse or 'no table'}, this plan has"
-                f" {plan.reuse or 'none'})"
+                f" (it was started from {written_reuse or 'no table'}, but this plan"
+                f" starts from {plan.reuse or 'none'})"
             )
 
         remedy = (
-            "continue it with its first plan, or choose another folder, where --from"
-            " reuses the table of this run"
+            "continue it with its own plan, or choose another folder and reuse the"
+            " table of this run with --from"
         )
         raise_fault(self.path, problem, remedy, "other-plan")
 
@@ -217,7 +217,7 @@ class RunFiles:
         digests : mapping of str to str
             Checksum of each instance, and of the prices.
         keep : bool
-            Whether to store the checksums for a run that has none.
+            Whether to store the checksums, for a run that has none yet.
 
         Raises
         ------
@@ -238,12 +238,13 @@ class RunFiles:
         if changed:
             problem = (
                 f"{len(changed)} of {len(digests)} instances and prices, such as"
-                f" {changed[0]!r}, have changed since the run began, and results of"
-                " both versions would be mixed"
+                f" {changed[0]!r}, have changed since the run began, so the results"
+                " of two versions would be mixed"
             )
             remedy = (
-                "restore them, or start a run in another folder --from the table of"
-                " this run, which repeats no evaluation and charges by its own prices"
+                "restore them; or start a run in another folder with --from and the"
+                " table of this run, which repeats no evaluation and uses the new"
+                " prices"
             )
             raise_fault(self.path, problem, remedy, "changed-instances")
 

@@ -24,9 +24,9 @@ class RunSetup(NamedTuple):
 
     #: The checked plan.
     plan: Plan
-    #: Name of the plan in messages, usually its file.
+    #: Name of the plan in messages, usually that of its file.
     source: str
-    #: Folder at which the plan's relative paths start.
+    #: Folder to which the plan's relative paths refer.
     base: Path
     #: Files of the run.
     folder: RunFiles
@@ -37,12 +37,13 @@ def set_up(
     folder: str | Path | None,
     start: str | Path | None,
 ) -> RunSetup:
-    """Check a plan, with a table to start from, and the folder of its run.
+    """Check a plan, the table to start from, and the folder of the run.
 
     Raises
     ------
     TableError
-        If the plan or the table is bad, or the folder holds the run of another plan.
+        If the plan or the table is not valid, or the folder has the run of another
+        plan.
     """
     if isinstance(plan, Mapping):
         content = dict(plan)
@@ -81,17 +82,19 @@ def find_reusable(setup: RunSetup) -> Reusable:
         )
         if differences:
             problem = (
-                "it was evaluated in another way:"
+                "it was evaluated differently:"
                 f" {'; '.join(differences[:MOST_DIFFERENCES])}"
             )
-            remedy = "leave it out, since this plan would ask other questions"
+            remedy = (
+                "leave the table out, because its evaluations differ from this plan's"
+            )
             raise_fault(source, problem, remedy, "other-evaluator")
 
     return read_reusable(setup.plan, path, source)
 
 
 def reprice_reusable(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Reusable:
-    """Charge reused evaluations at this run's prices, if the evaluator has prices."""
+    """Compute the costs of reused evaluations at this run's prices, if any."""
     reprice = getattr(evaluator, "reprice", None)
     if reprice is None:
         return reusable
@@ -106,7 +109,7 @@ def reprice_reusable(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Re
 async def open_evaluator(
     setup: RunSetup, evaluate: Evaluate | None
 ) -> AsyncIterator[Evaluator]:
-    """Open the plan's evaluator, unless the caller of the run passed one."""
+    """Open the evaluator of the plan, or the one that was passed to `run`."""
     plan = setup.plan
     if evaluate is None:
         if plan.evaluate is None:

@@ -15,15 +15,15 @@ from cobandit.live.records import COST_WAS_ZERO, FAILED_KEY, name_row
 from cobandit.live.stages import MainStage
 from cobandit.tables.profiling import MIN_INSTANCES
 
-#: Value, in a column of the table, of a setting that a configuration does not have.
+#: Value in the table for a setting that a configuration does not have.
 NOT_SET = "not set"
 
 
 def frame_of(stage: MainStage) -> pd.DataFrame:
     """Make a row per evaluation, in the order of configurations and instances.
 
-    A failed evaluation has values that are scored zero.  Names of repeated instances
-    end with a number.
+    A failed evaluation has values that score zero. Names of repeated instances end with
+    a number.
 
     Returns
     -------
@@ -45,21 +45,23 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         if place % len(stage.order) not in left_out
     ]
     if not rows:
-        problem = "an evaluation failed on every instance, so that all are left out"
-        remedy = "correct the evaluator, or take failures: zero"
+        problem = (
+            "every instance had a failed evaluation, so that all instances are left out"
+        )
+        remedy = "correct the evaluator, or use failures: zero"
         raise_fault(plan.name, problem, remedy, "nothing-left")
 
     frame = pd.DataFrame(rows)
     if not frame[FAILED_KEY].any():
         del frame[FAILED_KEY]
     for column in frame.columns.intersection([*COUNTED, "written_tokens"]):
-        # evaluators usually give these columns only where they apply
+        # evaluators usually return these columns only if they apply
         frame[column] = frame[column].fillna(0.0)
 
     for setting in reversed(plan.settings):
         values = [settings.get(setting) for settings in plan.configurations.all]
         types = {type(value) for value in values}
-        # a column has one type: numbers, truth values, or else text
+        # a column needs one type: numbers, truth values, or text for a mixture
         if types != {bool} and not types <= {int, float}:
             values = [NOT_SET if value is None else str(value) for value in values]
         by_name = dict(zip(stage.names, values, strict=True))
@@ -76,20 +78,20 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     """Make the fields of the table's card.
 
-    The profiling split is the pilot, and the limits are the run's.
+    The profiling split is the pilot, and the limits are those of the run.
     """
     plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()
     shared = [name for name in stage.order if configs.get(name) == len(stage.names)]
     if len(shared) < MIN_INSTANCES:
         problem = (
-            f"a table needs {MIN_INSTANCES} instances that every configuration was"
-            f" evaluated on, and there are {len(shared)} so far"
+            f"a table needs {MIN_INSTANCES} instances on which every configuration"
+            f" was evaluated, but there are {len(shared)} so far"
         )
-        remedy = "continue the run, or give it a larger budget"
+        remedy = "continue the run, or increase its budget"
         raise_fault(plan.name, problem, remedy, "few-instances")
 
-    # the pilot's instances that are not left out, or the fewest that a card allows
+    # the pilot's instances that are not left out, but at least as many as a card needs
     n_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
     profiling = shared[: max(n_pilot, MIN_INSTANCES)]
     objectives = []
@@ -134,7 +136,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Return lines about the origin of the table, for the head of its card."""
+    """Return lines on the origin of the table, for comments in its card."""
     plan = stage.plan
     method = f"{plan.method.name} {plan.method.options or ''}".rstrip()
     state = "over" if stage.policy.finished else "not over"

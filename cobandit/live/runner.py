@@ -1,4 +1,4 @@
-"""A live run, from its plan to its table and recommendation."""
+"""Running a plan, up to its table and recommendation."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
@@ -28,7 +28,7 @@ from cobandit.live.run_setup import (
 from cobandit.live.stage_journals import describe_pilot, open_stages
 from cobandit.live.stages import MainStage
 
-#: Function that is called with the progress after each event.
+#: Function that receives the progress after each event.
 Watch = Callable[[Progress], None]
 
 
@@ -43,10 +43,11 @@ def run(
 ) -> Run:
     """Run a plan: evaluate within its budget, and resume an interrupted run.
 
-    First the pilot evaluates every configuration on the first instances of one random
-    order.  It determines mean costs, the range of costs, and the limits of the
-    objectives' transforms; it is part of the run and of its budget.  Then the method
-    chooses the evaluations.  Results are journaled, and no evaluation is repeated.
+    First, the pilot evaluates every configuration on the first instances of a random
+    order. It determines the mean costs, the range of costs, and the limits of the
+    objectives' transforms. The pilot is part of the run and of its budget. Then the
+    method chooses the evaluations. Results are stored in journals, so that no
+    evaluation is repeated when the run is resumed.
 
     Parameters
     ----------
@@ -55,16 +56,16 @@ def run(
     folder : str or Path, optional
         Folder of the run, by default ``runs/NAME``.
     evaluator : callable or Evaluator, optional
-        Replaces the plan's ``evaluate``: an evaluator, or a function, plain or async,
-        of a configuration (a mapping) and an instance (its id) that returns a mapping
-        of columns to numbers.
+        Evaluator, or a plain or async function, instead of the plan's ``evaluate``. A
+        function takes a configuration (a mapping) and an instance (its id), and returns
+        a mapping of columns to numbers.
     watch : callable, optional
         Called with a `Progress` after each event, in the working thread.
     announce : callable, optional
         Called with an `Estimate` before the first call of a new run.
     start : str or Path, optional
-        Table, imported or of another run, to start from. Its evaluations of the plan's
-        configurations are not repeated, and their instances come first.
+        Table of another run or an import. Its evaluations of the plan's configurations
+        are not repeated, and their instances come first.
 
     Returns
     -------
@@ -73,9 +74,9 @@ def run(
     Raises
     ------
     CobanditError
-        If the plan is bad, or differs from the plan of the folder; then nothing is
-        started.  If the evaluator returns unusable values, or nothing can be evaluated;
-        existing results are kept.
+        If the plan is not valid, or differs from the plan in the folder; the run is
+        then not started. Also if the evaluator returns unusable values, or no
+        evaluation succeeds; results are then kept.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def run(
     setup = set_up(plan, folder, start)
     watch = watch or (lambda progress: None)
     announce = announce or (lambda estimate: None)
-    # in a thread, because a notebook already has an event loop in this one
+    # in another thread, because the thread of a notebook already has an event loop
     with start_blocking_portal() as portal:
         return portal.call(_run, setup, evaluator, watch, announce)
 
@@ -142,7 +143,7 @@ async def _run(
                 if isinstance(stage, MainStage):
                     return write_run(stage, folder)
 
-                # a run that is past its pilot may continue
+                # equal scores stop only a run in its pilot
                 if stage.policy.finished and not folder.journal.exists():
                     can_rescore = plan.answers and hasattr(opened, "rescore")
                     refuse_equal_scores(stage, folder, can_rescore)
@@ -150,12 +151,12 @@ async def _run(
     problem = (
         f"{describe_pilot(stage)}, for {stage.spent:g} of {plan.budget:g} {plan.unit}"
     )
-    remedy = "raise the plan's budget and run it again; what was evaluated is kept"
+    remedy = "increase the plan's budget and run it again; results are kept"
     raise_fault(folder.path, problem, remedy, "budget-below-pilot")
 
 
 def _check_reused_instances(setup: RunSetup, evaluator: Evaluator) -> None:
-    """Refuse to reuse a table whose instances had other contents."""
+    """Refuse to reuse a table whose instances have changed."""
     digests = getattr(evaluator, "digests", {})
     instances = setup.plan.instances.ids
     ours = {name: digests[name] for name in instances if name in digests}
@@ -166,7 +167,8 @@ def _check_reused_instances(setup: RunSetup, evaluator: Evaluator) -> None:
 def _check_digests(setup: RunSetup, evaluator: Evaluator) -> None:
     """Refuse instances and prices that have changed.
 
-    Right answers may change during the pilot if kept answers can be scored again.
+    During the pilot, right answers may change if the stored answers can be scored
+    again.
     """
     plan = setup.plan
     folder = setup.folder

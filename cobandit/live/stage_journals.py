@@ -21,7 +21,7 @@ from cobandit.policies.asktell import AskTell
 def restore_stage(setup: RunSetup) -> RunStage:
     """Restore the current stage of a run, for reading only."""
     reusable: Reusable = {}
-    # the reused table only tells the inherited cost, and may no longer be there
+    # the reused table, which only gives the inherited cost, may no longer exist
     with suppress(CobanditError):
         reusable = find_reusable(setup)
     *_, stage = open_stages(setup, reusable)
@@ -29,15 +29,15 @@ def restore_stage(setup: RunSetup) -> RunStage:
 
 
 def describe_pilot(stage: RunStage) -> str:
-    """Describe the progress of a pilot."""
+    """Return the number of the pilot's evaluations so far, in words."""
     n_all = stage.plan.pilot * len(stage.names)
-    return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are made"
+    return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are done"
 
 
 def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
     """Yield the pilot and then the main stage, with open journals.
 
-    The main stage follows if the pilot is complete when the generator resumes.
+    The main stage is yielded if the pilot is complete when the generator resumes.
     """
     plan = setup.plan
     folder = setup.folder
@@ -45,7 +45,9 @@ def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
     if _policy_changed(folder.pilot, pilot, plan) and not folder.has_results:
         folder.set_aside(folder.pilot)
     with Journal(folder.pilot, pilot, names=plan.names) as journal:
-        folder.begin(plan)  # the plan may have been corrected
+        folder.begin(
+            plan
+        )  # written at each start, because the plan may have been corrected
         stage = RunStage(plan, journal, reusable)
         pilot.budget = stage.budget or pilot.budget
         yield stage
@@ -67,7 +69,7 @@ def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
 
 
 def _policy_changed(journal: Path, policy: AskTell, plan: Plan) -> bool:
-    """Whether a journal belongs to another policy, because the plan was changed."""
+    """Whether the plan has changed so that a journal belongs to another policy."""
     entries = read_entries(journal)
     if not entries:
         return False

@@ -1,4 +1,4 @@
-"""Pilot and main stage of a run, which report results to their policies."""
+"""The stages of a run, pilot and main stage, which report results to policies."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from cobandit.tables.transforms import TRANSFORMS
 class RunStage:
     """A stage of a run; this base class is the pilot.
 
-    The pilot's only objective is that an evaluation has a score.
+    The pilot's only objective is whether an evaluation has a score.
 
     Parameters
     ----------
     plan : Plan
     journal : Journal
-        Journal of the stage's policy, or a stand-in; it may hold an earlier process's
-        results.
+        Journal of the stage's policy, or a stand-in. It may have results of an earlier
+        process.
     reusable : mapping of (str, str) to dict
-        Known results, by the names of configuration and instance.
+        Reused results, by the names of configuration and instance.
 
     Attributes
     ----------
@@ -52,14 +52,14 @@ class RunStage:
         Budget of the whole run, in the unit of the cost; None without one, or while it
         is unknown.
     results : dict of (int, int) to dict
-        Record of each scored evaluation, by configuration and place in the order.
+        Record of each scored evaluation, by configuration and position in the order.
     answers : Lines or None
-        File of kept answers, if answers are kept.
+        File of stored answers, if answers are stored.
     first : int
-        Place in the order of each configuration's first evaluation.
+        Position in the order of each configuration's first evaluation.
     before : mapping of (int, int) to dict
-        Records from before this stage, by configuration and place in the order; they
-        are not repeated.
+        Records from before this stage, by configuration and position in the order.
+        These evaluations are not repeated.
     """
 
     name = "pilot"
@@ -98,7 +98,7 @@ class RunStage:
 
     @property
     def records(self) -> Mapping[Key, EvaluationRecord]:
-        """All records so far, by configuration and place in the order."""
+        """All records so far, by configuration and position in the order."""
         return {**self.before, **self.results}
 
     @property
@@ -107,7 +107,7 @@ class RunStage:
         return self.policy.upcoming is None and not self.policy.in_flight.any()
 
     def find_key(self, pull: Pull) -> Key:
-        """Return the configuration of an evaluation, and its place in the order."""
+        """Return the configuration of an evaluation, and its position in the order."""
         return int(pull), self.first + pull.number
 
     def name_record(self, key: Key) -> tuple[str, str]:
@@ -120,7 +120,7 @@ class RunStage:
         return self.name_record(self.find_key(pull))[1]
 
     def mean_cost(self, arm: int) -> float | None:
-        """Return the mean cost of a configuration; before its first result, of all.
+        """Return the mean cost of a configuration, or of all before its first result.
 
         Returns None before any result.
         """
@@ -137,7 +137,7 @@ class RunStage:
         return min((record[column] for record in self.results.values()), default=None)
 
     def can_report(self, outcome: Mapping[str, Any] | Failure) -> bool:
-        """Whether an outcome can be charged, at its own or another known cost."""
+        """Whether the charge for an outcome is known."""
         if not isinstance(outcome, Failure):
             return (
                 outcome.get(self.plan.cost.column) != 0
@@ -145,7 +145,7 @@ class RunStage:
             )
         if outcome.cost:
             return True
-        # answers of a reused table do not show that the service works
+        # reused answers do not show that the service works now
         return any(
             FAILED_KEY not in record and self.name_record(key) not in self.reusable
             for key, record in self.records.items()
@@ -153,7 +153,7 @@ class RunStage:
 
     @property
     def left_out(self) -> set[int]:
-        """Places in the order of the instances that are left out for all arms."""
+        """Positions in the order of the instances that are left out for all arms."""
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def report_known(self, pull: Pull) -> bool:
@@ -183,8 +183,8 @@ class RunStage:
             numbers |= {column: self.smallest_cost or 0.0, COST_WAS_ZERO: 1.0}
         check_row(self.plan, numbers, name, instance)
 
-        # The answer is written first: if the process dies before the result, the
-        # evaluation is repeated, and its last answer counts.
+        # The answer is written first. If the process dies before the result is written,
+        # the evaluation is repeated, and its last answer counts.
         if self.answers is not None and isinstance(row, Answered):
             row_name = name_row(self.order, key[1])
             entry = {"config": name, "instance": row_name, **row.answer, "row": numbers}
@@ -199,7 +199,7 @@ class RunStage:
         self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
-        """Report a final failure, at its own cost or its configuration's mean."""
+        """Report a final failure, charged its own cost or the configuration's mean."""
         cost = failure.cost or self.mean_cost(int(pull))
         self._report(pull, {FAILED_KEY: str(failure), self.plan.cost.column: cost})
 
@@ -218,12 +218,13 @@ class RunStage:
         cost: float,
         record: EvaluationRecord,
     ) -> None:
-        # costs may exceed those of the pilot
+        # a later cost may exceed the costs of the pilot
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
         if largest is not None and cost > _budget.add_slack(largest[pull]):
-            # without the cost, so that Python shows the warning once per configuration
+            # the message leaves out the cost, so that Python shows it once per
+            # configuration
             problem = (
                 f"an evaluation of {self.names[pull]} cost more than its largest_cost"
                 f" {largest[pull]:g}"
@@ -237,10 +238,12 @@ class RunStage:
 
 
 class MainStage(RunStage):
-    """The stage of the plan's method, with costs, limits and budget from the pilot.
+    """The main stage, in which the plan's method chooses evaluations.
 
-    A method that evaluates once receives the pilot's results.  Any other method starts
-    after the pilot, and repeats the order at its end.
+    Costs, limits and budget are from the pilot.
+
+    A method that evaluates once receives the pilot's results. Any other method starts
+    after the pilot, and starts the order again when it is at its end.
     """
 
     name = "run"
@@ -257,7 +260,7 @@ class MainStage(RunStage):
         self.earlier = earlier
         self.first = 0 if plan.is_once else plan.pilot
         self.before = {**earlier.rows, **profile.results}
-        # cost of the pilot's results that the policy is charged again
+        # cost of the pilot's results, which the policy is charged again
         self._charged_again = 0.0
         super().__init__(plan, journal, reusable)
         self.budget = profile.budget
@@ -283,12 +286,12 @@ class MainStage(RunStage):
         was_left_out = pull.number in self.left_out
         if failure.cost:
             self.charge_failure(pull, failure)
-        # the charge already ends an evaluation whose instance is left out
+        # the charge already ends the evaluation, because its instance is left out
         if not (was_left_out and failure.cost):
             self.journal.leave_out(pull)
 
     def values(self, record: Mapping[str, Any]) -> EvaluationRecord:
-        """Return a record; a failed evaluation has values that are scored zero."""
+        """Return a record; a failed evaluation gets values that score zero."""
         if FAILED_KEY not in record:
             return dict(record)
         limits = self.profile.limits
@@ -296,7 +299,7 @@ class MainStage(RunStage):
             objective.column: limits[objective.name][1]
             for objective in self.plan.objectives
         }
-        # the record comes last, because an objective may be the cost itself
+        # the record takes precedence, because an objective may be the cost itself
         return {**zero, **record}
 
     def rewards(self, record: Mapping[str, Any]) -> list[float]:  # noqa: D102 (as its parent)

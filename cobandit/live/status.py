@@ -15,7 +15,7 @@ from cobandit.policies.pareto_race import ParetoRace
 from cobandit.tables.card import Card
 from cobandit.tables.table import EvaluationTable
 
-#: Members of the front that a line names.
+#: Largest number of configurations that a line names.
 NAMED_MEMBERS = 8
 
 
@@ -37,9 +37,9 @@ def describe_progress(progress: Progress) -> dict[str, str]:
         "spent": describe_spending(progress),
     }
     if stage.inherited:
-        lines["spent"] += f", {amount(stage.inherited)} of it in an earlier table"
+        lines["spent"] += f", of which {amount(stage.inherited)} in an earlier table"
     if stage.budget is None and plan.budget is not None:
-        lines["spent"] += " (the pilot shows what the budget is)"
+        lines["spent"] += " (the budget is known after the pilot)"
 
     policy = stage.policy
     n_arms = len(stage.names)
@@ -52,7 +52,7 @@ def describe_progress(progress: Progress) -> dict[str, str]:
         )
     parts.append(f"{active} of {n_arms} configurations active")
     if not progress.busy and not is_over:
-        parts[-1] += " (no process is at work)"
+        parts[-1] += " (no process is running)"
     lines["evaluations"] = ", ".join(parts)
     overspending = describe_overspending(stage)
     if overspending:
@@ -63,25 +63,25 @@ def describe_progress(progress: Progress) -> dict[str, str]:
         lines["settled"] = f"{progress.settled} of {n_arms}"
         if progress.settled != n_arms:
             forecast = amount(float(policy.forecast() @ policy.costs))
-            lines["settled"] += f"; the others take about {forecast} {unit}"
+            lines["settled"] += f"; the others need about {forecast} {unit}"
     return lines
 
 
 def describe_spending(progress: Progress) -> str:
-    """Write the cost so far, and the budget."""
+    """Return the cost so far and the budget, in words."""
     stage = progress.stage
     budget = "" if stage.budget is None else f" of {amount(stage.budget)}"
     return f"{amount(stage.spent)}{budget} {stage.plan.cost.unit}"
 
 
 def describe_losers(progress: Progress) -> list[str]:
-    """Describe the configurations that flaws of their answers may have removed."""
+    """Describe the configurations that may be missing because of flaws."""
     stage = progress.stage
     return list(map(str, find_losers(stage))) if isinstance(stage, MainStage) else []
 
 
 def tabulate_evaluations(progress: Progress) -> EvaluationTable:
-    """Make the table of a run's evaluations so far, without a file.
+    """Make the table of a run's evaluations so far, without writing a file.
 
     Raises
     ------
@@ -95,19 +95,19 @@ def tabulate_evaluations(progress: Progress) -> EvaluationTable:
 
 
 def tabulate_configurations(progress: Progress) -> pd.DataFrame:
-    """Tabulate the state of each configuration of a run.
+    """Make a table of the state of each configuration of a run.
 
     Returns
     -------
     DataFrame
-        Indexed by configuration, in the plan's order: ``evaluations`` (the number so
-        far), ``state`` (text), and one column per kind of flaw, such as answers that
-        were cut off, with the number of flaws.
+        Indexed by configuration, in the plan's order, with ``evaluations`` (the number
+        so far), ``state`` (text), and one column per kind of flaw, such as cut-off
+        answers, with its number.
 
     Raises
     ------
     CobanditError
-        If the pilot is not over.
+        If the pilot is not complete.
     """
     stage = _find_main_stage(progress)
     frame = frame_of(stage)
@@ -141,7 +141,7 @@ def _name_end(is_returned: bool, instances: int) -> str:
 
 def _find_main_stage(progress: Progress) -> MainStage:
     if not isinstance(progress.stage, MainStage):
-        problem = "it is in its pilot, so that there is nothing to compare yet"
-        remedy = "wait until the pilot is over"
+        problem = "the run is in its pilot, so there is nothing to compare yet"
+        remedy = "wait until the pilot is complete"
         raise_fault("the run", problem, remedy, "pilot-not-over")
     return progress.stage

@@ -72,7 +72,7 @@ def test_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     full_run = live.run(folder / "plan.yml", "runs/toy")
-    assert "pilot: 30 evaluations, which show the cost of everything" in done.output
+    assert "pilot: 30 evaluations, from which the cost of all evaluations is estimated" in done.output
     assert "pilot: 0 [k] tokens, 0 of 30 evaluations" in done.output
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
@@ -126,10 +126,10 @@ def test_run_without_a_front_is_exported_shown_and_estimated(folder):
     )
     assert "the same command again, without --export" in plain(done.output)
     shown = call("show", "runs/toy").output
-    assert "(no process is at work)" in shown and "front so far: none yet" in shown
+    assert "(no process is running)" in shown and "front so far: none yet" in shown
     dry_run = call("run", "plan.yml", "--dry-run").output
     assert (
-        "they are charged, and not repeated" in dry_run
+        "they are charged but not repeated" in dry_run
         and "pilot: nothing to evaluate" in dry_run
     )
     write(folder, method="ParetoRace", budget=100, unit="[k] tokens")
@@ -145,7 +145,7 @@ def test_dry_run_starts_nothing(folder):
         and "6 configurations on 40 instances: 240 evaluations in all" in done.output
     )
     assert (
-        "budget: 0.5 of the cost of everything" in done.output
+        "budget: 0.5 of the cost of all evaluations" in done.output
         and not (folder / "runs").exists()
     )
 
@@ -177,7 +177,7 @@ def test_finished_race_is_shown_and_reused(folder):
         "of it in an earlier table" in second_call
         and "pilot: nothing to evaluate" in second_call
     )
-    assert "they are charged, and not repeated" in plain(second_call)
+    assert "they are charged but not repeated" in plain(second_call)
 
 
 @pytest.mark.parametrize(

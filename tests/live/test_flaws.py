@@ -60,7 +60,7 @@ class Cut(Fake):
     [
         ("truncated", CUT_OFF, "Raise its max_tokens (60)"),
         ("empty", EMPTY, "read_answers"),
-        ("failed", FAILURES, "See why they fail"),
+        ("failed", FAILURES, "Find the reason for its failures"),
     ],
 )
 def test_configuration_losing_by_flaws_is_named_with_the_remedy(

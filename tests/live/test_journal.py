@@ -675,7 +675,7 @@ def test_other_options_are_refused_by_name(path, kind, arguments, option, value)
 
 def test_other_classes_and_names_are_refused(path):
     cb.Journal(path, cb.CoHVUCB(**ONLINE), names=["a", "b", "c"]).close()
-    with fault("other-policy", names=["policy is 'CoHVUCB' there and 'HVUCB' here"]):
+    with fault("other-policy", names=["policy is 'CoHVUCB' there, but 'HVUCB' here"]):
         cb.Journal(path, cb.HVUCB(**ONLINE), names=["a", "b", "c"])
     for names in (["a", "c", "b"], None):
         with fault("other-policy", names=["names"]):
@@ -748,7 +748,7 @@ def test_custom_policies_can_be_journaled(path):
     with cb.Journal(path, Seeded(7)) as run:
         play(run)
     cb.Journal(path, Seeded(7)).close()
-    with fault("other-policy", names=["options.rng is 7 there and 8 here"]):
+    with fault("other-policy", names=["options.rng is 7 there, but 8 here"]):
         cb.Journal(path, Seeded(8))
     with fault("not-plain", names=["option rng"], remedy="a seed, not a generator"):
         cb.Journal(path, Seeded(np.random.default_rng()))

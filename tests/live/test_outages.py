@@ -97,7 +97,7 @@ def test_short_outage_changes_nothing(tmp_path, monkeypatch, sick, at_once):
         "large": 1.0,
         "small": 0.0,
     }
-    assert sum("is tried again in" in line for line in lines) >= 3
+    assert sum("is retried in" in line for line in lines) >= 3
 
 
 @pytest.mark.slow
@@ -324,6 +324,6 @@ def test_zero_cost_after_failures_is_charged_as_smallest_charge(tmp_path):
 
 def test_run_without_any_cost_is_refused(tmp_path):
     fake = Cached(check_plan(PLAN, "plan").order)
-    with fault("free-evaluations", " on ", ["'tokens'"], "although it is free"):
+    with fault("free-evaluations", " on ", ["'tokens'"], "even for free evaluations"):
         live.run(PLAN, tmp_path / "run", evaluator=fake)
     assert len(fake.calls) == 12

@@ -206,7 +206,7 @@ def test_spending_stays_within_the_budget(
         done = live.run(PLAN | AMOUNT | changes, folder, evaluator=fake)
     except CobanditError as error:
         reasons = (
-            "raise the plan's budget",
+            "increase the plan's budget",
             "change the plan's budget",
             "nothing could be evaluated",
         )
@@ -326,9 +326,9 @@ class TestFailures:
             evaluator=Slow(),
             watch=lambda progress: lines.append(progress.line),
         )
-        late = [line for line in lines if "no answer within 0.05 s" in line]
+        late = [line for line in lines if "no answer within the timeout" in line]
         assert len(slow) == len(late) == 2 and all(
-            "tried again" in line for line in late
+            "retried" in line for line in late
         )
         assert len(rows(done.table)) == 240
 
@@ -349,7 +349,7 @@ class TestFailures:
             plan,
             tmp_path / "run",
             Silent(),
-            names=["no answer within 0.05 s"],
+            names=["no answer within the timeout of 0.05 s"],
         )
         live.run(
             plan | {"timeout": 9, "at_once": 60}, tmp_path / "run", evaluator=Silent()
@@ -449,7 +449,7 @@ class TestFailures:
             fake,
             fails[0],
             ["no such model"],
-            "correct it",
+            "correct or remove",
         )
         assert len(fake.calls) == 5 * 6
 
@@ -460,7 +460,7 @@ class TestFailures:
             (
                 {"correct": 1.0, "seconds": 1.0},
                 "missing-column",
-                "no 'tokens', only correct, seconds",
+                "not return 'tokens', only correct, seconds",
             ),
             (GOOD | {"correct": 80.0}, "bad-value", "80.0"),
             (GOOD | {"tokens": -1.0}, "bad-value", "-1.0"),
@@ -628,7 +628,7 @@ class TestGoingOn:
             PLAN | {"seed": 1, "budget": 0.6},
             tmp_path / "run",
             fake,
-            names=["seed is 0 there and 1 here"],
+            names=["seed is 0 there, but 1 here"],
         )
         assert not fake.calls
         assert before == sorted(
@@ -646,11 +646,11 @@ class TestGoingOn:
             ({"base_url": "http://127.0.0.1:2/v1"}, []),
             (
                 {"body": {"seed": 1}},
-                ["evaluate.options.body.seed is None there and 1 here"],
+                ["evaluate.options.body.seed is None there, but 1 here"],
             ),
             (
                 {"scorer": "exact"},
-                ["evaluate.options.scorer is 'number' there and 'exact' here"],
+                ["evaluate.options.scorer is 'number' there, but 'exact' here"],
             ),
         ],
     )
@@ -764,7 +764,7 @@ class TestGoingOn:
             larger | {"pilot": 4},
             tmp_path / "first",
             fake,
-            names=["pilot is 5 there and 4 here"],
+            names=["pilot is 5 there, but 4 here"],
             remedy="--from",
         )
         larger_plan = larger | {"reuse": str(first.table)}
@@ -853,7 +853,7 @@ class TestGoingOn:
             "method-budget",
             PLAN | {"method": "EGESHOnce", "budget": 0.45},
             tmp_path / "run",
-            names=["nothing is left"],
+            names=["no budget is left"],
         )
         done = live.run(
             PLAN | {"method": method, "budget": budget},
@@ -891,7 +891,7 @@ class TestGoingOn:
             (
                 {"configurations": {"grid": GRID | {"top": [1]}}},
                 "other-setting",
-                "top 2 there and 1 here",
+                "top 2 there, but 1 here",
             ),
             ({"reuse": "nowhere.parquet"}, "no-file", ""),
         ],
@@ -914,7 +914,7 @@ class TestGoingOn:
         expected = {
             "code": "other-evaluator",
             "folder": tmp_path / "new",
-            "names": ["function is 'some:one' there and 'some:other' here"],
+            "names": ["function is 'some:one' there, but 'some:other' here"],
         }
         expect_fault(plan=other_plan | {"reuse": str(done.table)}, **expected)
         expect_fault(plan=other_plan, start=done.table, **expected)
@@ -1091,7 +1091,7 @@ def test_cost_of_a_run_is_estimated(tmp_path):
         PLAN | AMOUNT | {"budget": 3000}, tmp_path / "run", evaluator=fake
     )
     assert (result.pilot, result.largest_cost) == (30, 30 * LARGEST)
-    assert "everything: at most about 14,400 tokens" in result.lines
+    assert "all evaluations: at most about 14,400 tokens" in result.lines
     fake.bound_cost = lambda configuration, instance: 9.0
     assert live.estimate(PLAN, tmp_path / "run", evaluator=fake).largest_cost == 270
     result = live.estimate(PLAN, tmp_path / "run", evaluator=Fake())
@@ -1102,7 +1102,7 @@ def test_cost_of_a_run_is_estimated(tmp_path):
     assert small.lines[-1].endswith("can be resumed with a larger one")
     assert (
         result.largest_cost == np.inf
-        and "which show the cost of everything" in " ".join(result.lines)
+        and "from which the cost of all evaluations is estimated" in " ".join(result.lines)
     )
     assert not fake.calls and not (tmp_path / "run").exists()
 

@@ -1,7 +1,7 @@
-"""Answers of endpoints: their text, finish reason and counts of tokens.
+"""Reading the answers of endpoints: text, finish reason and counts of tokens.
 
-Every answer that was billed is read, whatever its shape. A field that cannot be read is
-empty, with a doubt that names it; the other fields are read independently.
+Every billed answer is read, even if it is malformed. A field that cannot be read is
+left empty and reported as a doubt; the other fields are still read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cobandit.tables.usage import Doubt, Reading, read_usage
 
-#: Finish reasons that mean a limit of tokens.
+#: Finish reasons of answers that reached a limit of tokens.
 _LIMITS = frozenset(
     {
         "length",
@@ -23,7 +23,7 @@ _LIMITS = frozenset(
     }
 )
 
-#: Types of content that are not part of the text.
+#: Types of content that do not belong to the text of an answer.
 _THOUGHTS = frozenset(
     {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thought"}
 )
@@ -31,10 +31,10 @@ _THOUGHTS = frozenset(
 #: Fields of a message that hold the reasoning before an answer.
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 
-#: Fields with counts of tokens, which depend on the gateway.
+#: Fields that may contain the counts of tokens; gateways use different ones.
 _COUNTS = ("usage", "usageMetadata", "usage_metadata")
 
-#: Start of the lines of an event stream, which some servers send unasked.
+#: Start of a line in an event stream, which some servers send without request.
 _EVENT = "data:"
 
 
@@ -51,7 +51,7 @@ class EndpointAnswer(NamedTuple):
     reasoning: str = ""
     #: Doubts about fields that could not be read.
     doubts: tuple[Doubt, ...] = ()
-    #: Error with which the vendor aborted the answer; None for a complete answer.
+    #: Error by which the vendor aborted the answer; None for a complete answer.
     error: Any = None
 
     @property
@@ -69,8 +69,8 @@ class EndpointAnswer(NamedTuple):
 def read_answer(content: bytes) -> EndpointAnswer | None:
     """Read the body of a response; None if it is not an answer.
 
-    An answer has choices, or counts of tokens that were billed. The page of a gateway,
-    for example, has neither.
+    An answer has choices, or counts of tokens that were billed. An error page of a
+    gateway, for example, has neither.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def read_answer(content: bytes) -> EndpointAnswer | None:
     elif choice is None and not _is_billed(usage):
         return None
     elif choice is None:
-        text = "the answer has counts of tokens and no choices: it is empty"
+        text = "the answer has counts of tokens but no choices, and counts as empty"
         doubts.append(Doubt("no choices", text))
 
     choice = choice or {}
@@ -126,7 +126,7 @@ def read_answer(content: bytes) -> EndpointAnswer | None:
 def _load(content: bytes, doubts: list[Doubt]) -> Mapping[str, Any] | None:
     """Read JSON leniently.
 
-    A byte order mark, bytes that are not text, and a stream of events are accepted.
+    A byte order mark, invalid bytes, and an event stream are accepted.
     """
     encoding = json.detect_encoding(content)
     text = content.decode(encoding, errors="replace")
@@ -148,7 +148,7 @@ def _load(content: bytes, doubts: list[Doubt]) -> Mapping[str, Any] | None:
 
 
 def _join(text: str) -> Mapping[str, Any] | None:
-    """Join the texts of a stream of events, with the last value of other fields."""
+    """Join an event stream: texts are joined, other fields keep the last value."""
     pieces: list[str] = []
     joined: dict[str, Any] = {}
     finish = None
@@ -206,17 +206,17 @@ def _read_text(message: Mapping[str, Any], doubts: list[Doubt]) -> str:
         return refusal
 
     if message.get("tool_calls") or message.get("function_call"):
-        problem = "the answer calls a tool and has no text: it is empty"
+        problem = "the answer calls a tool but has no text, and counts as empty"
         doubts.append(Doubt("calls of tools", problem))
     elif any(message.get(name) for name in _REASONING):
-        problem = "the answer has reasoning and no text: it is empty"
+        problem = "the answer has reasoning but no text, and counts as empty"
         doubts.append(Doubt("reasoning alone", problem))
 
     return text
 
 
 def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
-    """Yield the texts of a content: text, a number, an object, or a list of these."""
+    """Yield the texts in a content: text, a number, an object, or a list of these."""
     if content is None:
         return
 
@@ -233,7 +233,9 @@ def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
             inner = content.get("refusal")
         if inner is not None:
             yield from _texts(inner, thoughts, doubts)
-        elif kind is None:  # the answer is an object, because JSON was requested
+        elif (
+            kind is None
+        ):  # an object without a type is the answer itself, if JSON was requested
             yield json.dumps(content)
         else:
             problem = f"the answer has a part without text: {kind!r}"
@@ -264,9 +266,9 @@ def _unreadable(name: str, value: Any) -> Doubt:
 
 
 def _make_valid(text: str, doubts: list[Doubt]) -> str:
-    """Replace surrogates, which no file can hold."""
+    """Replace surrogates, which no file can store."""
     valid = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if valid != text:
-        problem = "the text has half a character, which is replaced"
+        problem = "the text has half of a character (a surrogate), which is replaced"
         doubts.append(Doubt("half a character", problem))
     return valid

@@ -1,7 +1,7 @@
-"""The protocol of evaluators, the context that opens one, and failures.
+"""The protocol of evaluators, the context for opening one, and failures.
 
-An evaluator does not know policies, journals and budgets, and never retries. It returns
-or raises a `Failure` for a failed evaluation, and the run decides about a retry.
+An evaluator does not deal with policies, journals, budgets or retries. For a failed
+evaluation it returns or raises a `Failure`, and the run decides whether to retry.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from cobandit.tables.checked_fields import Fields
 #: behind the gateway.
 UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
-#: Settings with the address of a configuration, which replace an evaluator's options of
-#: these names.
+#: Settings with the address of a configuration. They replace the evaluator's options of
+#: the same names.
 ADDRESS_SETTINGS = ("base_url", "key")
 
 #: Status codes below 500 after which a retry may help.
@@ -31,24 +31,24 @@ Row = dict[str, float]
 class Failure(Exception):
     """An evaluation without a score.
 
-    If a retry cannot help, the instance is at fault, and the failure is scored by the
-    plan's ``failures``.  Otherwise the service may be at fault, and the evaluation is
-    retried for the time of the plan's ``patience``.
+    If a retry cannot help, the instance is at fault, and the plan's ``failures``
+    determines the score. Otherwise the service may be at fault, and the evaluation is
+    retried for up to ``patience`` seconds.
 
     Parameters
     ----------
     message : str
         Reason of the failure, for the report.
     cost : float, optional
-        Cost of the evaluation so far, in the unit of the run's cost; None if unknown.
+        Cost of the failed evaluation, in the unit of the run's cost; None if unknown.
     retry : bool
-        Whether a retry may help, as after a dropped connection or a timeout.
+        Whether a retry may help, for example after a dropped connection or a timeout.
     wait : float, optional
         Seconds to wait before a retry, if the service requested a pause.
     unavailable : bool
-        Whether the failure does not depend on the evaluation, because the service was
-        absent or overloaded.  The evaluation is retried, and the failure is never
-        scored.
+        Whether the service was unavailable or overloaded, so that the failure does not
+        depend on the evaluation. The evaluation is then retried, and the failure is
+        never scored.
 
     Examples
     --------
@@ -74,10 +74,10 @@ class Failure(Exception):
 
 
 def judge_status(status: int) -> tuple[bool, bool]:
-    """Judge a status code.
+    """Classify an HTTP status code.
 
-    Returns whether a retry may help, and whether the code does not depend on the
-    request.
+    Returns two flags: whether a retry may help, and whether the service is unavailable
+    whatever the request.
 
     Examples
     --------
@@ -93,26 +93,26 @@ class Evaluator(Protocol):
     Attributes
     ----------
     block : int
-        The largest number of instances of one call.
+        Largest number of instances per call.
     at_once : int or None
-        The largest number of calls that may overlap; None for any number.
+        Largest number of concurrent calls; None for any number.
     digests : mapping of str to str, optional
-        Checksums of the instances, and of everything else that must not change between
-        two starts of a run; without them changes go unnoticed.
+        Checksums of the instances, and of everything else that must not change when a
+        run is resumed. Without checksums, changes are not detected.
     timeout : float, optional
-        Seconds that an evaluation may take if the plan sets no limit; unlimited without
-        the attribute.
+        Default time limit of an evaluation in seconds, if the plan has none. Without
+        the attribute there is no limit.
     bound_cost : callable, optional
-        Returns the largest possible cost of a configuration on an instance, infinity if
-        unknown; used for the estimate before the first call.
+        Returns an upper bound on the cost of a configuration on an instance, infinity
+        if unknown, for the estimate before the first call.
     prices : str, optional
         Source and day of the prices, for the run and its card.
     reprice : callable, optional
         Given a configuration and an earlier row of measurements, returns the row with
         its cost at today's prices.
     rescore : callable, optional
-        Given a configuration, an instance and a kept answer, returns the columns of its
-        score; None if the prompt has changed.
+        Given a configuration, an instance and a kept answer, returns the columns with
+        its score, or None if the prompt has changed.
     """
 
     @property
@@ -136,30 +136,31 @@ class Evaluator(Protocol):
         Failure
             If all instances fail for the same reason.
         CobanditError
-            If every other evaluation would fail in the same way, for example because of
-            a wrong key or a function that returns no numbers. This error stops the run.
+            If every evaluation would fail in the same way, for example because of a
+            wrong key, or a function that does not return numbers. This error stops the
+            run.
         """
         ...
 
 
 class EvaluatorOptions(Fields):
-    """Base class of an evaluator's options; descriptions of fields are remedies."""
+    """Base class of an evaluator's options; field descriptions serve as remedies."""
 
 
 class Context(NamedTuple):
-    """The run that opens an evaluator."""
+    """The parts of a run that an evaluator needs."""
 
     #: Configurations that may be evaluated.
     configurations: Sequence[Mapping[str, Any]]
-    #: By id, the values of each instance in the plan's file of instances, by column.
+    #: Values of each instance in the plan's file of instances: by id, then by column.
     instances: Mapping[str, Mapping[str, Any]]
     #: Column of the cost; `Failure.cost` is in its unit.
     cost: str
-    #: Folder of the plan, at which its relative paths start.
+    #: Folder of the plan, to which its relative paths refer.
     folder: Path
-    #: Folder of the run, for logs to keep.
+    #: Folder of the run, where an evaluator may store logs.
     output: Path
     #: Columns of the objectives; an evaluator refuses those that it does not measure.
     objectives: Sequence[str] = ()
-    #: Day of the prices, on which the run began; None for today.
+    #: Day of the prices: the day of the run's first start, or None for today.
     day: date | None = None

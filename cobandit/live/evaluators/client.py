@@ -1,4 +1,4 @@
-"""A client of one endpoint, which sends requests and judges status codes."""
+"""A client of one endpoint, which sends requests and classifies failures."""
 
 from contextlib import suppress
 from typing import Any
@@ -11,7 +11,7 @@ from cobandit.live.evaluators.answers import EndpointAnswer, read_answer
 from cobandit.live.evaluators.base import Failure, judge_status
 from cobandit.live.evaluators.user_code import describe_error
 
-#: Path of requests, from the base address.
+#: Path of requests, relative to the base address.
 PATH = "chat/completions"
 
 #: Seconds to wait for a connection, and for the list of models.
@@ -36,7 +36,8 @@ class Client:
         self.http = httpx2.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
-            # the plan limits the time of an evaluation and the number of calls at once
+            # no limits here, because the plan limits the time and the number of
+            # concurrent calls
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None),
         )
@@ -49,7 +50,7 @@ class Client:
         Failure
             If this request fails, but other requests may succeed.
         TableError
-            If the endpoint would refuse every request.
+            If the endpoint refuses every request.
         """
         try:
             response = await self.http.post(PATH, json=body)
@@ -58,12 +59,12 @@ class Client:
             message = f"no answer from {self.base_url}: {describe_error(error)}"
             raise Failure(message, retry=True, unavailable=nobody) from error
         answer = read_answer(response.content) if response.status_code == 200 else None
-        if answer is None:  # a page of a gateway, or an error instead of an answer
+        if answer is None:  # the body is an error, or a page of a gateway
             raise self._judge(response, body.get("model"))
         return answer, response.elapsed.total_seconds()
 
     async def check(self) -> None:
-        """Check, at no cost, that a server answers and accepts the key.
+        """Check, without cost, that a server answers and accepts the key.
 
         Raises
         ------
@@ -76,12 +77,12 @@ class Client:
             problem = f"no server answers ({describe_error(error)})"
             remedy = "start the server, or correct base_url"
             raise_fault(self.base_url, problem, remedy, "no-server")
-        # other codes may mean that the server has no list of models
+        # other status codes are accepted, because a server may have no list of models
         if response.status_code in (401, 402, 403):
             raise self._judge(response, None)
 
     def _judge(self, response: httpx2.Response, model: Any) -> Failure:
-        """Return the failure of a request, unless every request would be refused.
+        """Return the failure of a request; raise if every request would be refused.
 
         Raises
         ------
@@ -90,14 +91,14 @@ class Client:
         """
         status = response.status_code
         if status == 200:
-            # an error that a gateway sends with status 200
+            # some gateways send an error with status 200
             with suppress(KeyError, TypeError, ValueError):
                 code = int(response.json()["error"]["code"])
                 status = code if 400 <= code < 600 else status
 
         text = ellipsize(" ".join(response.text.split()), 200)
         if response.is_redirect:
-            text = f"it moved to {response.headers.get('location')}"
+            text = f"redirected to {response.headers.get('location')}"
         answer = f"status {status}: {text}"
 
         is_refusal = status in (401, 402, 403, 404)

@@ -1,20 +1,25 @@
-"""Endpoints with OpenAI's protocol for chats, a prompt template and a scorer.
+"""Endpoints with OpenAI's chat protocol, a prompt template and a scorer.
 
 .. code-block:: yaml
 
     evaluate:
       openai:
-        base_url: http://127.0.0.1:8080/v1 key: MY_API_KEY                 # the
-        environment variable that holds it prompt: "{question} Answer with a number."
-        scorer: number prices: prices.yml # of models without a known price
+        base_url: http://127.0.0.1:8080/v1
+        key: MY_API_KEY       # the environment variable that holds it
+        prompt: "{question} Answer with a number."
+        scorer: number
+        prices: prices.yml    # of models without a known price
 
-The file of the plan's instances has the columns that the prompt names, and the right
-answers.  A setting of a configuration is a field of the request (``model``,
-``temperature``, ``max_tokens`` and so on, or a field with a default in ``body``), the
-name of one of several prompts, a value for the templates, or its own ``base_url`` and
-``key``.  Requests are sent by httpx2, on which OpenAI's client is built as well.
-OpenAI's client itself would add its own retries, and further packages for a single kind
-of request.
+The plan's file of instances has the columns that the prompt names, and the right
+answers.  A setting of a configuration is one of the following:
+
+* a field of the request, such as ``model``, ``temperature`` or ``max_tokens``, or a
+  field with a default in ``body``,
+* ``prompt``, the name of one of several prompts,
+* a value for the templates,
+* ``base_url`` or ``key``.
+ Requests are sent by httpx2, which OpenAI's client also uses. OpenAI's client
+itself would add its own retries, and further packages for only one kind of request.
 """
 
 import json
@@ -45,19 +50,19 @@ from cobandit.live.instances import Columns
 from cobandit.tables.prices import Prices, read_prices
 from cobandit.tables.usage import Usage
 
-#: Seconds that an answer may take if the plan sets no limit.
+#: Default time limit of an answer in seconds, if the plan has none.
 ANSWER_SECONDS = 600
 
-#: Largest number of tokens that a chat adds to a message.
+#: Largest number of tokens that the chat format adds to a message.
 PER_MESSAGE = 16
 
-#: An address and the name of its key.
+#: An address, and the environment variable of its key.
 Where = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
 class EndpointEvaluator:
-    """Asks endpoints, and scores their answers.
+    """Evaluates by requests to endpoints, and scores the answers.
 
     Parameters
     ----------
@@ -65,7 +70,7 @@ class EndpointEvaluator:
     options : OpenAIOptions
     context : Context
     price_list : Prices or None
-        None if the cost in money is not needed.
+        None if no price is needed.
     """
 
     clients: Mapping[Where, Client]
@@ -78,7 +83,7 @@ class EndpointEvaluator:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Checksums of each instance's columns in use, and of the prices."""
+        """Checksums of the used columns of each instance, and of the prices."""
         names = sorted({self.options.answer}.union(*self.options.names.values()))
         contents: dict[str, Any] = {
             instance: [columns.get(name) for name in names]
@@ -108,7 +113,7 @@ class EndpointEvaluator:
         prompt = "".join(message["content"] for message in messages)
         reading = answer.read_tokens(prompt)
 
-        # estimated tokens are used only if they are charged
+        # estimated tokens are stored only if they determine the cost
         counted: Row = {}
         if not reading.estimated or self.context.cost in ("tokens", "cost_usd"):
             counted = note_reading({}, reading)
@@ -132,7 +137,7 @@ class EndpointEvaluator:
         )
 
     def _judge_choice(self, error: Any, cost: float | None) -> Failure:
-        """Return the failure of an aborted answer, which may have been billed."""
+        """Return the failure for an answer that the vendor aborted."""
         text = error.get("message", error) if isinstance(error, Mapping) else error
         message = f"the vendor aborted the answer: {ellipsize(str(text), 200)}"
         return Failure(message, retry=True, cost=cost)
@@ -155,7 +160,7 @@ class EndpointEvaluator:
         )
 
     def reprice(self, configuration: Mapping[str, Any], row: Row) -> Row:
-        """Return an earlier row of measurements with its cost at these prices."""
+        """Return an earlier row with its cost at the current prices."""
         usage = read_tokens(row)
         return row if usage is None else row | self._price(configuration, usage)
 
@@ -171,10 +176,10 @@ class EndpointEvaluator:
         return self.options.score(answer["text"], str(columns[self.options.answer]))
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
-        """Bound the cost of an evaluation; infinity without a bound.
+        """Return an upper bound on the cost of an evaluation; infinity without one.
 
-        An answer has at most its limit of tokens. A prompt has at most one token per
-        byte, plus the tokens that the chat format adds.
+        An answer has at most as many tokens as its limit. A prompt has at most one
+        token per byte, plus the tokens that the chat format adds.
         """
         request = self.options.request(configuration, self.context.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
@@ -206,7 +211,7 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
         if not url.endswith("/completions"):
             return url, key
 
-    problem = f"base_url {base_url!r} is not an address up to /v1"
+    problem = f"base_url {base_url!r} is not a URL that ends in /v1"
     remedy = (
         "write one such as http://127.0.0.1:8080/v1 into evaluate.openai, or as a"
         " setting"
@@ -219,7 +224,7 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
 async def open_openai(
     options: OpenAIOptions, context: Context
 ) -> AsyncIterator[EndpointEvaluator]:
-    """Check right answers, prompts, prices and keys, and that each endpoint answers.
+    """Open the endpoints, after checking answers, prompts, prices, keys and servers.
 
     Raises
     ------
@@ -229,7 +234,10 @@ async def open_openai(
     for name, columns in context.instances.items():
         target = columns.get(options.answer)
         if options.answer not in columns or not options.usable(str(target)):
-            problem = f"its {options.answer!r} is {target!r}, which no text can match"
+            problem = (
+                f"its right answer {options.answer!r} is {target!r}, which no text"
+                " can match"
+            )
             remedy = (
                 "write instances: {file: ...} with right answers into the plan, name"
                 " their column as answer, or choose another scorer"
@@ -247,7 +255,7 @@ async def open_openai(
         price_list.require(models, above_zero=context.cost == "cost_usd")
 
     for column in (context.cost, *context.objectives):
-        # a scorer that is a function may give further columns
+        # a scorer function may return further columns
         if column not in ANSWER_COLUMNS and options.function is None:
             problem = f"there is no column {column!r}"
             columns_of_answer = f"name one of {', '.join(ANSWER_COLUMNS)}"

@@ -32,10 +32,10 @@ from cobandit.live.evaluators.rows import Answered, read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
 
 CONNECTION_ERRORS = (ConnectionRefusedError, socket.gaierror)
-#: Error numbers of the system that mean an absent service.
+#: System error numbers that mean that the service is unavailable.
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
 
-#: Errors of the system about files, which are not a service's.
+#: System errors about files, which do not come from a service.
 FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
@@ -51,13 +51,14 @@ class CallableOptions(EvaluatorOptions):
 class FunctionEvaluator:
     """Evaluates by calling a function of a configuration and an instance.
 
-    The function returns a mapping of column names to numbers.  A plain function runs in
-    a thread, so that several calls may run at once.  An error of the function is a
-    failure of the evaluation.  It may raise a `Failure` itself, with the cost and
-    whether a retry may help.  Other errors are attributed to the service if they are
-    errors of a connection, timeouts, or have such a status code, and otherwise to the
-    instance.  Under ``answer`` the function may return a text, or a mapping with
-    ``text``, to be kept with the run.
+    The function returns a mapping of column names to numbers. A plain function runs in
+    a thread, so that calls can run concurrently.  Under ``answer`` the function may
+    return a text, or a mapping with ``text``, to be kept with the run.
+
+    An error of the function is a failure of the evaluation.  The function may raise a
+    `Failure` itself, with the cost and whether a retry may help.  Other errors are
+    attributed to the service if they are connection errors, timeouts, or errors with
+    such a status code, and otherwise to the instance.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class FunctionEvaluator:
 
     async def _one(self, configuration: Mapping[str, Any], instance: str) -> Row:
         try:
-            # one that the function may change
+            # a copy, because the function may change it
             result = await self._call(dict(configuration), instance)
         except Failure:
             raise
@@ -116,16 +117,16 @@ class FunctionEvaluator:
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a daemon thread; a hanging thread of anyio blocks the exit."""
+    """Call a function in a daemon thread, which does not block the exit if it hangs."""
     outcome: Future[tuple[Any, BaseException | None]] = Future()
-    # it may be given up, and get its result all the same
+    # the caller may stop waiting before the thread has a result
     outcome.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
             outcome.set_result((function(*arguments), None))
         except BaseException as error:
-            # as a result, since a future takes no StopIteration
+            # returned as a result, because a future cannot raise StopIteration
             outcome.set_result((None, error))
 
     threading.Thread(
@@ -138,12 +139,16 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _judge(error: BaseException | None) -> tuple[bool, bool]:
-    """Return whether a retry may help, and whether the service is unavailable."""
-    # which is no error of the system
+    """Return whether a retry may help, and whether the service is unavailable.
+
+    Only connection errors, timeouts and some status codes justify a retry.
+    """
+    # file errors are not caused by the service
     dropped = getattr(sys.modules.get("httpx"), "TransportError", ())
     retry = False
     while error is not None:
-        if isinstance(error, BaseExceptionGroup):  # one for each address that was tried
+        if isinstance(error, BaseExceptionGroup):
+            # it contains one error per address that was tried
             error = error.exceptions[0]
         response = getattr(error, "response", None)
         status = getattr(error if response is None else response, "status_code", None)
@@ -165,7 +170,7 @@ def _judge(error: BaseException | None) -> tuple[bool, bool]:
 async def open_callable(
     options: CallableOptions, context: Context
 ) -> AsyncIterator[FunctionEvaluator]:
-    """Import the function; the current folder is searched first.
+    """Open the evaluator of a function, which is imported by its name.
 
     Raises
     ------

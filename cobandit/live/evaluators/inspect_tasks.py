@@ -1,8 +1,8 @@
-"""Tasks of Inspect AI: a block of instances is one ``eval`` on their sample ids.
+"""Tasks of Inspect AI; each block of instances is one ``eval`` on their sample ids.
 
-A configuration is a model, with fields of the generate config and arguments of the
-task.  Scores, usage, cost and time are read from Inspect's log in the run's folder,
-from which ``cobandit import inspect`` reads the same values.
+A configuration is a model with settings, which are fields of the generate config or
+arguments of the task. Scores, usage, cost and time are read from Inspect's log in the
+run's folder, as by ``cobandit import inspect``.
 
 .. code-block:: yaml
 
@@ -47,7 +47,7 @@ from cobandit.tables.usage import Doubt, Usage
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
-#: Retries of a request by default; Inspect itself would retry for ever.
+#: Default number of retries of a request; Inspect itself would retry forever.
 RETRIES = 3
 
 #: Folder of the logs, within the folder of the run.
@@ -60,27 +60,25 @@ class InspectTaskOptions(EvaluatorOptions):
     task: str = Field(
         pattern=r"@|^[^.]+$",
         description=(
-            "write file.py@task, with a path that starts where the plan is, or a"
+            "write file.py@task, with a path relative to the plan's folder, or a"
             " registered name"
         ),
     )
     scorer: str | None = Field(
         None,
-        description=(
-            "name the scorer that gives the column 'score', where the task has several"
-        ),
+        description=("name the scorer for the column 'score', if the task has several"),
     )
     task_args: dict[str, Any] = Field(
         {},
         description=(
-            "give arguments of the task; a setting of the same name takes their place"
+            "give arguments of the task; settings of the same name take precedence"
         ),
     )
     generate: dict[str, Any] = Field(
         {},
         description=(
-            "give fields of the generate config; a setting of the same name takes their"
-            " place"
+            "give fields of the generate config; settings of the same name take"
+            " precedence"
         ),
     )
     model_args: dict[str, Any] = Field(
@@ -93,12 +91,14 @@ class InspectTaskOptions(EvaluatorOptions):
     )
     prices: str | None = Field(
         None,
-        description="name a file of prices for models whose cost Inspect does not know",
+        description=(
+            "name a file of prices, for models whose cost Inspect does not log"
+        ),
     )
 
 
 class InspectEvaluator:
-    """Evaluates by Inspect, which allows one eval at a time per process.
+    """Evaluates by Inspect, which runs one eval at a time per process.
 
     Samples of an eval run concurrently.  The rows have the columns `ANSWER_COLUMNS`,
     and one column per scorer.
@@ -108,7 +108,7 @@ class InspectEvaluator:
     options : InspectTaskOptions
     context : Context
     price_list : Prices or None
-        None if the cost in money is not needed.
+        None if no price is needed.
     """
 
     at_once = 1
@@ -125,7 +125,7 @@ class InspectEvaluator:
             self._task = f"{path}{separator}{name}"
         self._context = context
         self._price_list = price_list
-        self._ids: dict[str, str] = {}  # how Inspect selects each instance
+        self._ids: dict[str, str] = {}  # Inspect's selector of each instance
 
     async def evaluate(
         self, configuration: Mapping[str, Any], instances: Sequence[str]
@@ -136,10 +136,12 @@ class InspectEvaluator:
             log_dir=str(self._context.output / LOGS),
             **self.arguments(configuration),
         )
-        await anyio.lowlevel.checkpoint()  # a cancelled eval just ends, without a log
+        await (
+            anyio.lowlevel.checkpoint()
+        )  # a cancelled eval would end silently, without a log
         (log,) = logs
         samples = {str(sample.id): sample for sample in log.samples or ()}
-        reason = f"the log ended as {log.status!r} without this sample"
+        reason = f"the eval ended with status {log.status!r} and without this sample"
         if log.error:
             reason = log.error.message
         if log.error and not samples:
@@ -180,7 +182,7 @@ class InspectEvaluator:
         return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
     def arguments(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of Inspect's eval for a configuration; none is None.
+        """Return the arguments of Inspect's eval for a configuration, without None.
 
         Raises
         ------
@@ -228,7 +230,7 @@ class InspectEvaluator:
             for configuration in self._context.configurations
         ]
 
-        # configurations that differ in the generate config only share a task
+        # configurations that differ only in the generate config share a task
         tasks = {
             repr((entry["model"], entry["task_args"])): entry for entry in arguments
         }
@@ -246,7 +248,9 @@ class InspectEvaluator:
         task = self._options.task
         context = self._context
         for name in task_args:
-            if name not in log.eval.task_args:  # Inspect drops it with a warning
+            if (
+                name not in log.eval.task_args
+            ):  # Inspect only warns about an unknown argument
                 problem = f"the task takes no argument {name!r}"
                 remedy = suggest(name, log.eval.task_args)
                 raise_fault(task, problem, remedy, "no-argument")
@@ -254,12 +258,12 @@ class InspectEvaluator:
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
             problem = f"there is more than one scorer: {', '.join(scorers)}"
-            raise_fault(task, problem, "name one as scorer", "several-scorers")
+            raise_fault(task, problem, "name one of them as scorer", "several-scorers")
 
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
-            # several scorers may have one name (match, match1), and one scorer may give
-            # several columns (shape.length)
+            # several scorers may have the same name (then match, match1), and a scorer
+            # may have several columns (shape.length)
             is_known = column in ANSWER_COLUMNS or column.startswith(names)
             if scorers and not is_known:
                 problem = f"there is no column {column!r}"
@@ -270,15 +274,15 @@ class InspectEvaluator:
         for name in context.instances:
             if name not in samples:
                 problem = f"there is no sample {name!r}"
-                otherwise = "name ids of the task's samples as instances"
+                otherwise = "use ids of the task's samples as instances"
                 remedy = suggest(name, samples, otherwise)
                 raise_fault(task, problem, remedy, "no-sample")
-            # ids are patterns, and may start with a task's name
+            # Inspect reads ids as patterns, possibly preceded by a task's name
             prefix = f"{log.eval.task}:" if ":" in name else ""
             self._ids[name] = prefix + glob.escape(name)
 
     async def _eval(self, **arguments: Any) -> list[EvalLog]:
-        """Call Inspect, whose errors stop the run; errors of samples are in the log."""
+        """Call Inspect's eval. Its errors stop the run; errors of samples do not."""
         from inspect_ai import eval_async
 
         try:
@@ -329,7 +333,7 @@ class InspectEvaluator:
         place = f"{log.location}, sample {sample.id!r}"
         scores = {"score": read_score(values[scorer], place, scorer)}
         for name, value in values.items():
-            # further scores are optional, and need not be numbers
+            # scores that are not in use are kept only if they are numbers
             with suppress(TableError):
                 scores[name] = read_score(value, place, name)
 
@@ -338,7 +342,7 @@ class InspectEvaluator:
         )
         finish = sample.output.stop_reason
         return keep_answer(
-            scores | row,  # a scorer may have the name of a measured column
+            scores | row,  # measurements take precedence over a scorer of the same name
             prompt=str(sample.input),
             text=sample.output.completion,
             target=target,
@@ -377,14 +381,14 @@ async def open_inspect(
         raise_fault("evaluator inspect", problem, remedy, "missing-package")
 
     os.environ.setdefault("INSPECT_DISPLAY", "none")
-    display_type()  # reads the variable, once per process
+    display_type()  # reads the environment variable, once per process
     price_list = None
     if options.prices is not None or "cost_usd" in (context.cost, *context.objectives):
         file = None if options.prices is None else context.folder / options.prices
         price_list = read_prices(file, context.day)
         if context.cost == "cost_usd":
             models = [str(settings.get("model")) for settings in context.configurations]
-            # Inspect may know the prices of other models
+            # Inspect may log the cost of models without a price here
             price_list.require(
                 (model, None)
                 for model in models

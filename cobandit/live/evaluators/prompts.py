@@ -1,4 +1,4 @@
-"""Prompts and requests: templates filled with settings and an instance's columns."""
+"""Prompts and requests: templates, filled with settings and columns of an instance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find_names(template: str, place: str) -> set[str]:
     Raises
     ------
     TableError
-        If a brace is unmatched, or a pair of braces does not hold a name.
+        If a brace is unmatched, or a pair of braces does not enclose a name.
 
     Examples
     --------
@@ -51,7 +51,7 @@ name -> write {name}, and {{ }} for other braces
     raise_fault(place, problem, remedy, "bad-template")
 
 
-#: Settings of a configuration that are fields of the request.
+#: Settings that are sent as fields of the request.
 REQUEST_SETTINGS = (
     "model",
     "temperature",
@@ -82,15 +82,18 @@ def _as_turns(written: Any) -> Any:
     )
 
 
-#: A prompt: a text, which becomes the message of a user, or messages in their order.
+#: A prompt: a text, which becomes the user's message, or a list of messages.
 Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length=1)]
 
 
 class OpenAIOptions(ScorerOptions):
-    """Options of ``evaluate: {openai: ...}``, which make the requests."""
+    """Options of ``evaluate: {openai: ...}``, from which requests are made."""
 
     base_url: str | None = Field(
-        None, description="give the address up to /v1, here or as a setting"
+        None,
+        description=(
+            "give the URL of the endpoint, ending in /v1, here or as a setting"
+        ),
     )
     key: str | None = Field(
         None,
@@ -101,15 +104,15 @@ class OpenAIOptions(ScorerOptions):
     prompt: dict[str, Turns] = Field(
         description=(
             "write a template such as '{question}', a list of turns {role: ...,"
-            " content: ...}, or several by name, of which each configuration names one"
-            " as its 'prompt'"
+            " content: ...}, or a mapping of several prompts by name; the setting"
+            " 'prompt' then names one"
         )
     )
     body: dict[str, JsonValue] = Field(
         {},
         description=(
-            "give further fields of the request; a setting of the same name takes its"
-            " place"
+            "give further fields of the request; settings of the same name take"
+            " precedence"
         ),
     )
     prices: str | None = Field(
@@ -151,19 +154,22 @@ class OpenAIOptions(ScorerOptions):
         for configuration in configurations:
             place = f"configuration {dict(configuration)}"
             if self.model(configuration) is None:
-                remedy = "give each configuration a 'model', or one to all in body"
+                remedy = (
+                    "give each configuration a setting 'model', or write a model for"
+                    " all into body"
+                )
                 raise_fault(place, "it has no model", remedy, "no-model")
             prompt = self._choose(configuration)
             if prompt not in names:
                 problem = f"there is no prompt {prompt!r}"
-                otherwise = "let its setting 'prompt' name one of the prompts"
+                otherwise = "set 'prompt' to one of the prompts' names"
                 remedy = suggest(str(prompt), names, otherwise)
                 raise_fault(place, problem, remedy, "no-prompt")
             for name in names[prompt]:
                 if (name in configuration) == (name in columns):
                     problem = (
                         f"{{{name}}} has to be either a setting or a column of the"
-                        " instances"
+                        " instances, not both or neither"
                     )
                     remedy = suggest(name, {*configuration, *columns})
                     raise_fault(place, problem, remedy, "unknown-name")
@@ -171,13 +177,13 @@ class OpenAIOptions(ScorerOptions):
             useful |= {"prompt"} if prompt else set()
             for setting in configuration:
                 if setting not in useful:
-                    problem = f"the setting {setting!r} changes nothing in the request"
+                    problem = f"the setting {setting!r} has no effect on the request"
                     otherwise = "use it in the prompt, or give its default in body"
                     remedy = suggest(setting, useful, otherwise)
                     raise_fault(place, problem, remedy, "idle-setting")
 
     def _choose(self, configuration: Mapping[str, Any]) -> Any:
-        """Return the name of a configuration's prompt, blank if there is only one."""
+        """Return the name of a configuration's prompt; empty if there is only one."""
         return "" if "" in self.prompt else configuration.get("prompt", "")
 
     def model(self, configuration: Mapping[str, Any]) -> Any:

@@ -15,8 +15,8 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Context, Evaluator, EvaluatorOptions
 from cobandit.live.evaluators.user_code import import_module
 
-#: Function of options and context that returns a context manager of an evaluator. To
-#: enter it performs the checks that cost nothing.
+#: Function that returns a context manager of an evaluator, given options and context.
+#: Entering it makes all checks that are free of cost.
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
@@ -29,8 +29,8 @@ class EvaluatorKind(NamedTuple):
     open: Opener
 
 
-#: Modules of the built-in kinds, imported when they are named, because HTTP is slow to
-#: import.
+#: Modules of the built-in kinds. They are imported on demand, because HTTP clients are
+#: slow to import.
 BUILT_IN = {"callable": "functions", "openai": "endpoints", "inspect": "inspect_tasks"}
 
 
@@ -39,7 +39,7 @@ EVALUATORS: dict[str, EvaluatorKind] = {}
 
 
 def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:
-    """Register an async context manager that opens a kind of evaluator."""
+    """Register an async context manager as the opener of a kind of evaluator."""
 
     def register(open_: Opener) -> Opener:
         EVALUATORS[name] = EvaluatorKind(options, open_)

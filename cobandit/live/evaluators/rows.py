@@ -14,11 +14,11 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.tables.usage import Doubt, Reading, Usage
 
-#: Columns of endpoints and Inspect tasks: ``tokens`` are the generated ones,
-#: ``seconds`` the time from request to answer; ``truncated`` is 1 where a limit of
-#: tokens cut off the answer, ``empty`` where there is no answer. Further columns may
-#: be ``written_tokens`` (to a cache), ``doubtful`` (1 where tokens do not add up) and
-#: ``estimated`` (1 where tokens were not counted).
+#: Columns of endpoints and Inspect tasks: ``tokens`` are the generated tokens, and
+#: ``seconds`` is the time from request to answer; ``truncated`` is 1 if a limit of
+#: tokens cut off the answer, and ``empty`` is 1 if the answer is empty. Optional
+#: columns are ``written_tokens`` (to a cache), ``doubtful`` (1 if the counts of tokens
+#: do not add up) and ``estimated`` (1 if the tokens were estimated).
 ANSWER_COLUMNS = (
     "score",
     "prompt_tokens",
@@ -32,14 +32,14 @@ ANSWER_COLUMNS = (
 
 
 class Answered(dict[str, float]):
-    """A row with the scored answer: its text, finish reason and other parts.
+    """A row of measurements with its answer: text, finish reason and other parts.
 
     Attributes
     ----------
     answer : mapping of str
         Parts of the answer to keep.
     doubts : tuple of Doubt
-        Fields of the answer that could not be read; a run reports each kind once.
+        Doubts about fields of the answer; a run reports each kind once.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ def keep_answer(
     cut: bool,
     doubts: Sequence[Doubt] = (),
 ) -> Answered:
-    """Attach an answer to its row, and mark an answer that is cut off or empty.
+    """Return the row with its answer, and with marks of a cut-off or empty answer.
 
-    The answer holds a checksum of its prompt.
+    The answer contains a checksum of its prompt.
     """
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
     answer = {
@@ -79,7 +79,7 @@ def digest_prompt(prompt: str) -> str:
 
 
 def count_tokens(usage: Usage) -> Row:
-    """Return the tokens of a row; at least one is generated, the end-of-answer token.
+    """Return the columns of token counts; at least one token counts as generated.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def count_tokens(usage: Usage) -> Row:
 
 
 def read_tokens(row: Row) -> Usage | None:
-    """Read the tokens that `count_tokens` wrote into a row; None without any.
+    """Read the columns that `count_tokens` wrote into a row; None if it has none.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def read_row(result: Any, source: str) -> Row:
     >>> read_row({"correct": "yes"}, "my_module:evaluate")
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: my_module:evaluate: it gave 'yes' as 'correct' -> \
+    cobandit.errors.TableError: my_module:evaluate: it returned 'yes' as 'correct' -> \
 return a finite number; if there is none, raise cobandit.live.evaluators.Failure
     """
     is_row = isinstance(result, Mapping) and all(isinstance(key, str) for key in result)
@@ -156,7 +156,7 @@ return a finite number; if there is none, raise cobandit.live.evaluators.Failure
     for name, value in result.items():
         row[name] = _read_number(value)
         if not math.isfinite(row[name]):
-            problem = f"it gave {quote_value(value)} as {name!r}"
+            problem = f"it returned {quote_value(value)} as {name!r}"
             remedy = (
                 "return a finite number; if there is none, raise"
                 " cobandit.live.evaluators.Failure"
@@ -167,7 +167,7 @@ return a finite number; if there is none, raise cobandit.live.evaluators.Failure
 
 
 def _read_number(value: Any) -> float:
-    """Return a scalar as a number, and NaN for anything else, text included."""
+    """Return a scalar as a number; NaN for anything else, including text."""
     if np.ndim(value) or isinstance(value, (str, bytes)):
         return math.nan
     try:
@@ -177,5 +177,5 @@ def _read_number(value: Any) -> float:
 
 
 def quote_value(value: Any) -> str:
-    """Write a value for a message; the middle of a long value is omitted."""
+    """Return a value as text for a message, without the middle of a long value."""
     return ellipsize(repr(value), 80)

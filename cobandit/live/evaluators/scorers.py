@@ -1,6 +1,6 @@
-"""Scorers of the texts that models wrote.
+"""Scorers of the answers of models.
 
-Case and white space around an answer do not count.
+Case is ignored, and so is white space around an answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cobandit.live.evaluators.user_code import describe_error, load_function
 SCORERS = ("exact", "contains", "regex", "number")
 
 
-# a minus right after a word, a number or a bracket belongs to a subtraction
+# a minus sign directly after a word, number or bracket is a subtraction
 _NUMBER = re.compile(
     r"(?:(?<![\w)])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.\d+)?(?:[eE][-+]?\d+)?",
     re.ASCII,
@@ -31,7 +31,7 @@ _NUMBER = re.compile(
 def last_number(text: str) -> float:
     """Read the last number of a text; NaN without one.
 
-    Commas may separate its thousands.
+    Commas are accepted as thousands separators.
 
     Examples
     --------
@@ -43,18 +43,23 @@ def last_number(text: str) -> float:
 
 
 def _fold(text: str) -> str:
-    """Drop case and white space around a text."""
+    """Return a text in lower case, without white space around it."""
     return text.strip().casefold()
 
 
 class ScorerOptions(EvaluatorOptions):
     r"""Options of a scorer.
 
-    ``exact``: the text is the answer; ``contains``: the text contains the answer;
-    ``regex``: the last match of the pattern (of its group, if it has one) is the
-    answer; ``number``: the last number of the text equals that of the answer, within
-    the tolerance; ``module:function``: a function of the text and the answer returns a
-    score in [0, 1] or a mapping of columns to numbers.
+    An answer is correct if
+
+    * ``exact``: the text equals the right answer,
+    * ``contains``: the text contains the right answer,
+    * ``regex``: the last match of the pattern (of its group, if it has one) equals the
+      right answer,
+    * ``number``: the last numbers of the text and of the right answer are equal, within
+      the tolerance,
+    * ``module:function``: a function of the text and the right answer returns a score
+      in [0, 1], or a mapping of columns to numbers.
 
     Examples
     --------
@@ -82,7 +87,7 @@ class ScorerOptions(EvaluatorOptions):
         0.0,
         ge=0,
         allow_inf_nan=False,
-        description="say how far off a number may be, in its unit",
+        description="give the largest accepted difference of a number",
     )
 
     @model_validator(mode="after")
@@ -91,25 +96,25 @@ class ScorerOptions(EvaluatorOptions):
             self.tolerance and self.scorer != "number"
         ):
             problem = (
-                "scorer regex needs a pattern, number may have a tolerance, and no"
-                " other has either"
+                "only scorer regex has a pattern, which it needs, and only scorer"
+                " number may have a tolerance"
             )
             remedy = (
-                "give regex a pattern such as '([AB])', and leave out what others"
-                " cannot use"
+                "give regex a pattern such as '([AB])', and leave out options of"
+                " other scorers"
             )
             raise_fault(None, problem, remedy, "scorer-options")
         return self
 
     @cached_property
     def function(self) -> Callable[[str, str], Any] | None:
-        """Function that scores; None for a scorer by name."""
+        """Function that scores; None for a built-in scorer."""
         if self.scorer in SCORERS:
             return None
         return load_function(self.scorer, "text", "answer")
 
     def usable(self, answer: str) -> bool:
-        """Whether a text could match a right answer."""
+        """Whether any text could match this right answer."""
         if self.function is not None:
             return True
         return bool(answer.strip()) and not (
@@ -117,7 +122,7 @@ class ScorerOptions(EvaluatorOptions):
         )
 
     def score(self, text: str, answer: str) -> Row:
-        """Score a text, given the right answer, as columns of the table.
+        """Return the columns with the score of a text, given the right answer.
 
         Raises
         ------
@@ -129,7 +134,7 @@ class ScorerOptions(EvaluatorOptions):
         try:
             result = self.function(text, answer)
         except Exception as error:
-            problem = f"it failed on an answer: {describe_error(error)}"
+            problem = f"the scorer failed on an answer: {describe_error(error)}"
             remedy = "correct the function"
             raise_fault(f"scorer {self.scorer}", problem, remedy, "scorer-failed")
         row = result if isinstance(result, Mapping) else {"score": result}

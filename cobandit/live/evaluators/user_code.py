@@ -1,4 +1,4 @@
-"""Modules and functions that a user names, and descriptions of their errors."""
+"""Importing a user's modules and functions, and describing their errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def import_module(name: str) -> Any:
     Raises
     ------
     TableError
-        If the module does not exist, or fails on import.
+        If the module does not exist, or raises an error on import.
     """
     folder = str(Path.cwd())
     if folder not in sys.path:
@@ -33,8 +33,8 @@ def import_module(name: str) -> Any:
             f"the module cannot be imported in {folder} by {sys.executable}: {error}"
         )
         remedy = (
-            "write it without '.py', with dots between folders, start in its folder,"
-            " and install the packages that it needs"
+            "write the name without '.py' and with dots between folders, start in"
+            " the folder of the module, and install the packages that it needs"
         )
         raise_fault(repr(name), problem, remedy, "no-module")
     except (Exception, SystemExit) as error:
@@ -75,7 +75,9 @@ did you mean 'which'? check the name
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
         problem = f"it cannot be called as {path}({', '.join(arguments)}) ({error})"
-        raise_fault(repr(name), problem, "give it these parameters", "parameters")
+        raise_fault(
+            repr(name), problem, ("define it with these parameters"), "parameters"
+        )
     except ValueError:  # a compiled function without a signature
         pass
 

@@ -190,7 +190,7 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
         (429, {"error": {"code": "insufficient_quota"}}, "status 429"),
         (404, "model not found", "status 404: model not found"),
         (200, {"error": {"code": 402}}, "status 402"),
-        (301, "", "status 301: it moved to https://elsewhere.example/v1"),
+        (301, "", "status 301: redirected to https://elsewhere.example/v1"),
     ],
 )
 def test_refused_key_stops_the_run_and_stays_hidden(
@@ -475,7 +475,7 @@ def arm(**settings):
             "",
         ),
         (arm(model="m", question="x"), "unknown-name", "{question}", ""),
-        ({"prompt": {"a": "{question}"}}, "no-prompt", "''", "let its setting"),
+        ({"prompt": {"a": "{question}"}}, "no-prompt", "''", "set 'prompt' to"),
         ({"prompt": "{qestion}"}, "unknown-name", "{qestion}", "did you mean"),
         ({"prompt": "{question[0]}"}, "bad-template", "{question[0]}", "write {name}"),
         ({"prompt": "{question:>3}"}, "bad-template", "{question:>3}", "write {name}"),
@@ -531,7 +531,7 @@ def test_option_faults_are_reported_before_any_request(
         ({"cost": "cost_usd"}, "has no price of 'small' -> write 'small: {input:"),
         (
             {"cost": "cost_usd", "prices": "free.yml"},
-            "those of 'small' are zero, and a method needs costs",
+            "the price of 'small' is zero, but costs must be positive",
         ),
         ({"prices": "prices.yml"} | arm(model="smal"), "no price of 'smal'"),
         ({"prices": "nowhere.yml"}, "there is no such file of prices"),
@@ -566,9 +566,9 @@ def test_endpoint_without_model_list_is_accepted(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"scorer": "regex"}, "scorer regex needs a pattern"),
-        ({"scorer": "exact", "pattern": "x"}, "and no other has either"),
-        ({"scorer": "exact", "tolerance": 0.1}, "and no other has either"),
+        ({"scorer": "regex"}, "only scorer regex has a pattern"),
+        ({"scorer": "exact", "pattern": "x"}, "only scorer number may have a tolerance"),
+        ({"scorer": "exact", "tolerance": 0.1}, "only scorer number may have a tolerance"),
         ({"scorer": "regex", "pattern": "("}, "valid regular expression"),
         ({"temperature": 0}, "Extra inputs are not permitted"),
     ],
