@@ -1,10 +1,10 @@
-"""Time and memory of many arms, replications and rows, for ``timings.json``.
+"""Time and memory with many arms, replications and rows, for ``timings.json``.
 
     python benchmarks/arms.py               # everything
     python benchmarks/arms.py back_ends     # one part; the others stay as stored
 
 Times are processor times on one core, except those of the back ends, which are elapsed.
-``docs/scale.md`` says what the file holds.
+``docs/scale.md`` describes the contents of the file.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ import cobandit as cb
 from companion.paper import experiments
 
 ONLINE = (10, 100, 1_000, 10_000, 100_000)
-READABLE = 10_000  # most arms of the readable online policy
+READABLE = 10_000  # largest number of arms for the class of the online policy
 IDENTIFICATION = (100, 300, 1_000, 3_000, 10_000)
 FRONTS = (10, 30, 100, 300)
 READABLE_IDENTIFICATION = 1_000
-REPLICATIONS = (100, 400, 1_600)  # of the paper's grid
-ROWS = (100_000, 1_000_000, 10_000_000)  # of tables that are read
-REPETITIONS = 5  # of the back ends, in turns: the least counts
+REPLICATIONS = (100, 400, 1_600)  # numbers of replications of the paper's grid
+ROWS = (100_000, 1_000_000, 10_000_000)  # numbers of rows of the tables for reading
+REPETITIONS = 5  # number of measurements per back end, in turns; the smallest counts
 
 
 def _sizes(run: workloads.Online | workloads.Front) -> dict[str, float]:
@@ -45,7 +45,7 @@ def _sizes(run: workloads.Online | workloads.Front) -> dict[str, float]:
 
 
 def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
-    """Measure a pull by the class, once every arm was pulled."""
+    """Measure a pull by the class, after every arm has been pulled."""
     pulled = run.readable()
     for _ in islice(pulled, run.shape[0]):
         pass
@@ -145,7 +145,8 @@ def back_ends() -> list[dict[str, Any]]:
             for name, how in ways.items():
                 *taken, found = elapsed(lambda how=how: replay(**how))
                 assert found.equals(reference), name
-                if repetition:  # the first starts workers, and compiles in them
+                # the first call, which starts workers and compiles, does not count
+                if repetition:
                     times[name].append((taken[0], taken[1]))
         for name, taken in times.items():
             seconds, own = min(taken)
@@ -227,7 +228,7 @@ def reading() -> list[dict[str, Any]]:
     return rows
 
 
-PARTS = {  # by memory, upwards
+PARTS = {  # in order of memory, smallest first
     "replays": replays,
     "identification": identification,
     "online": online,
@@ -237,7 +238,7 @@ PARTS = {  # by memory, upwards
 
 
 def main(names: list[str]) -> int:
-    """Measure, and write the file."""
+    """Measure some or all parts, and write the file."""
     path = Path(__file__).with_name("timings.json")
     found: dict[str, Any] = (
         json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

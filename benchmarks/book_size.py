@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {"pages": 17, "words": 32_000, "folds": 120, "code": 4_500}
 HIGHEST = 1_200
 WIDEST = 110
-#: A window of usual size.
+#: Size of a common browser window.
 WINDOW = {"width": 1280, "height": 900}
-#: The chapters of the book, whose first picture has to be near the top.
+#: Chapters of the book; their first picture has to be near the top.
 CHAPTERS = (
     "cohv-ucb",
     "standard-regret",
@@ -33,10 +33,10 @@ CHAPTERS = (
     "reconstructions",
 )
 
-#: Script that returns the visible words, including labels in pictures, the names of
-#: folds, and the position of the first picture. It leaves out the table of claims and
-#: the references, which are looked up rather than read, and formulas, whose words are
-#: for screen readers.
+#: Script that returns the number of visible words, the names of folds, and the position
+#: of the first picture. Words include labels in pictures. They exclude the table of
+#: claims and the references, which are not read in full, and the texts of formulas for
+#: screen readers.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
@@ -64,7 +64,7 @@ def contents() -> list[str]:
     )
 
 
-#: Pages that are written by a program, and looked up rather than read.
+#: Generated pages, which are not read in full.
 LOOKED_UP = [name for name in contents() if name.startswith("book/api")]
 
 
@@ -78,7 +78,7 @@ def code_of(name: str) -> list[list[str]]:
 
 
 def measure(by_page: dict[str, dict[str, Any]]) -> pd.DataFrame:
-    """Tabulate the results of `LOOK` and the code of each page."""
+    """Return a table of the results of `LOOK` and of the code of each page."""
     rows = []
     for name, page in by_page.items():
         code = [line for cell in code_of(name) for line in cell]

@@ -1,10 +1,9 @@
-"""Build the book twice from nothing, and compare its numbers and HTML.
+"""Build the book twice without caches, and compare numbers and HTML.
 
     python benchmarks/determinism.py        (make determinism)
 
-Each build has a copy of the checkout, so that no cache is shared. The outputs of pages
-that measure the machine are left out, in the page and in the search index; `MEASURED`
-lists these pages.
+Each build has a copy of the checkout, so that no cache is shared. Outputs of pages that
+measure the machine (`MEASURED`) are ignored, in the page and in the search index.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Pages that measure times and memory: their outputs differ from build to build, their
-#: text does not.
+#: Pages that measure times and memory. Their outputs differ between builds, but not
+#: their text.
 MEASURED = ("book/reproduce",)
 OUTPUT = re.compile(
     r'<div class="cell_output.*?(?=<div class="cell |<section|</section>)', re.S
@@ -40,7 +39,7 @@ def pages_of(folder: Path) -> set[str]:
 
 
 def same(first: Path, second: Path, name: str) -> bool:
-    """Return whether a file is equal in both books, up to measured outputs."""
+    """Return whether a file is equal in both books, except for measured outputs."""
     if filecmp.cmp(first / name, second / name, shallow=False):
         return True
     if not name.startswith(tuple(f"{page}.html" for page in MEASURED)):
@@ -53,14 +52,14 @@ def same(first: Path, second: Path, name: str) -> bool:
 
 
 def search_index(folder: Path) -> dict[str, object]:
-    """Read titles and names of the search index, without words of measured pages."""
+    """Read titles and names in the search index, without words of measured pages."""
     text = (folder / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     return {key: index[key] for key in ("docnames", "titles", "objects")}
 
 
 def differences(first: Path, second: Path) -> list[str]:
-    """List the files that differ between two built books, or are in one only."""
+    """List the files that differ between two built books, or are only in one."""
     ours = pages_of(first)
     theirs = pages_of(second)
     unmatched = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
@@ -75,7 +74,7 @@ def differences(first: Path, second: Path) -> list[str]:
 
 
 def build(folder: Path) -> Path:
-    """Copy the files known to git into the folder and build the book there."""
+    """Copy the files under version control into a folder, and build the book there."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(
         command, cwd=ROOT, capture_output=True, check=True, text=True
@@ -99,8 +98,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         differing = differences(build(Path(one)), build(Path(two)))
     print(
-        "\n".join(differing)
-        or "the two builds are the same, up to what the pages measure"
+        "\n".join(differing) or "the two builds are equal, except for measured outputs"
     )
     sys.exit(bool(differing))
 

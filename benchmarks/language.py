@@ -1,10 +1,10 @@
-"""Count mannerisms of code and prose, which may only become fewer.
+"""Count bad habits of code and prose, whose numbers may only decrease.
 
     python benchmarks/language.py
 
-Well-kept packages (httpx, attrs, scikit-learn) have hardly any small words as names, at
-most three of the phrases in 10,000 words of docstrings, and at most half of their
-longer functions without a blank line.
+For comparison: httpx, attrs and scikit-learn have hardly any small words as names, and
+at most three of the phrases per 10,000 words of docstrings. At most half of their long
+functions have no blank line.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Names of a local or a parameter that do not say what it is.
+#: Names of locals and parameters that do not describe their value.
 SMALL_WORDS = """
 about again all any asked at both by each found from given held here it kept least left
 less made meant met more most much none off on other out own said seen so such taken
 than that them there this told under up what when where which while who whole with
 """
 PHRASES = re.compile(r"\bwhat (?:is|it|they)\b|\ball that\b", re.IGNORECASE)
-#: Statements from the first line to the last of which a function is long.
+#: Smallest number of lines of a long function.
 LONG = 15
 
 
@@ -35,11 +35,11 @@ class Counts(NamedTuple):
     small_names : float
         Share of locals and parameters that are `SMALL_WORDS`.
     phrases : float
-        `PHRASES` in 10,000 words of docstrings.
+        Number of `PHRASES` per 10,000 words of docstrings.
     unbroken : float
         Share of long functions without a blank line.
     double_assignments : float
-        Assignments of several values at once, in 1,000 lines.
+        Number of assignments of several values at once, per 1,000 lines.
     """
 
     small_names: float
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
 
 
 def list_names(tree: ast.AST) -> Iterator[str]:
-    """List the locals and parameters of a module, each as often as it is bound."""
+    """Yield the locals and parameters of a module, each as often as it is bound."""
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             yield node.arg
@@ -58,7 +58,7 @@ def list_names(tree: ast.AST) -> Iterator[str]:
 
 
 def list_docstrings(tree: ast.AST) -> Iterator[str]:
-    """List the docstrings of a module."""
+    """Yield the docstrings of a module."""
     for node in ast.walk(tree):
         if isinstance(
             node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -67,7 +67,7 @@ def list_docstrings(tree: ast.AST) -> Iterator[str]:
 
 
 def list_long_functions(tree: ast.AST, lines: list[str]) -> Iterator[list[str]]:
-    """List the lines of each long function below its docstring."""
+    """Yield the lines of each long function, without its docstring."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
@@ -76,7 +76,7 @@ def list_long_functions(tree: ast.AST, lines: list[str]) -> Iterator[list[str]]:
 
 
 def is_double_assignment(node: ast.AST) -> bool:
-    """Tell whether a statement assigns several values to several names at once."""
+    """Return whether a statement assigns several values to several names at once."""
     return (
         isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Tuple)
@@ -85,7 +85,7 @@ def is_double_assignment(node: ast.AST) -> bool:
 
 
 def count(paths: Iterable[Path]) -> Counts:
-    """Count the mannerisms of some modules."""
+    """Count the bad habits in some modules."""
     names: list[str] = []
     docstrings: list[str] = []
     functions: list[list[str]] = []
@@ -114,12 +114,12 @@ def count(paths: Iterable[Path]) -> Counts:
 
 
 def count_package(package: str) -> Counts:
-    """Count the mannerisms of a package of this project."""
+    """Count the bad habits in a package of this project."""
     return count((ROOT / package).rglob("*.py"))
 
 
 def count_phrases_of_prose() -> float:
-    """Count `PHRASES` in 10,000 words of pages, README, CONTRIBUTING and docs."""
+    """Count `PHRASES` per 10,000 words of pages, README, CONTRIBUTING and docs."""
     paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     for folder in ("notebooks", "book", "docs"):
         paths += (ROOT / folder).glob("*.md")

@@ -24,7 +24,7 @@ LAYOUT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 def count_code(source: str) -> int:
-    r"""Count the lines of a program that hold a token of code.
+    r"""Count the lines of a program with code, not only blanks, comments or docstrings.
 
     Examples
     --------

@@ -33,7 +33,7 @@ from companion.report.run import SECTIONS  # noqa: E402
 from tests.support import table_shapes as shapes  # noqa: E402
 
 MOST = 90.0
-#: The slowest tables, and combinations of sizes that the tests' tables do not have.
+#: The slowest of the tests' tables, and further combinations of sizes.
 LARGE: dict[str, Callable[[], cb.EvaluationTable]] = {
     "largest": partial(
         shapes.build,
@@ -65,7 +65,7 @@ SHAPES = LARGE | shapes.SHAPES
 
 
 def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]:
-    """Run a page on a table; return processor time, elapsed time, and its success."""
+    """Run a page on a table; return processor time, elapsed time and success."""
     command = "from companion.cli.app import main; main()"
     words = ["page", page, "-p", f"dataset={records}", "-o", str(output)]
     before = getrusage(RUSAGE_CHILDREN)

@@ -1,8 +1,9 @@
-"""Tasks of peers, each run by the Python of an environment that holds this peer.
+"""Tasks for other libraries (peers), each run in the environment of its peer.
 
     PYTHON benchmarks/peer_tasks.py mabwiser 108
 
-`benchmarks/peers.py` calls it and reads its last line: seconds, and a result to compare.
+`benchmarks/peers.py` calls it and reads its last line: seconds, and a result to
+compare.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 PULLS = 1_000
-#: Reward of each pull: the time of a policy does not depend on it.
+#: Reward of each pull; the time of a policy does not depend on its value.
 REWARD = 0.5
 
 
@@ -46,7 +47,7 @@ def pull_mabwiser(n_arms: int) -> tuple[float, int]:
 
 
 def pull_smpybandits(n_arms: int) -> tuple[float, int]:
-    """Return seconds per pull of UCB, once each arm was pulled, and their number."""
+    """Return seconds per pull of UCB after the first round, and the number of pulls."""
     from SMPyBandits.Policies import UCB
 
     policy = UCB(n_arms)

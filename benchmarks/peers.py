@@ -1,10 +1,11 @@
-"""Speed next to other libraries, for ``peers.json`` and ``docs/scale.md``.
+"""Speed in comparison with other libraries (peers), for ``docs/scale.md``.
 
     python benchmarks/peers.py                       # installs into _build/peers
     python benchmarks/peers.py --folder FOLDER
 
-Each peer has a virtual environment of its own, since their requirements exclude each
-other.  Times are processor times on one core, the least of several runs in turns.
+Results are stored in ``peers.json``. Each peer has a separate virtual environment,
+because their requirements conflict. Times are processor times on one core, and the
+smallest of several runs in turns counts.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from peer_tasks import PULLS, draw_points
 
 import cobandit as cb
 
-#: Pinned requirements of each peer, whose own pin comes first.
+#: Pinned requirements of each peer, beginning with the peer itself.
 PEERS = {
     "mabwiser": ["mabwiser==2.7.4"],
-    # its last release needs a function that later versions of SciPy lack
+    # the last release needs a function that later versions of SciPy do not have
     "SMPyBandits": ["SMPyBandits==0.9.7", "numpy==1.26.4", "scipy==1.11.4"],
     "moocore": ["moocore==0.3.2"],
 }
@@ -49,7 +50,7 @@ Row = dict[str, Any]
 
 
 def install(folder: Path) -> dict[str, Path | None]:
-    """Install the peers, and return their interpreters, None if pip fails."""
+    """Install the peers, and return their interpreters; None if pip fails."""
     pythons: dict[str, Path | None] = {}
     for name, requirements in PEERS.items():
         home = folder / name
@@ -63,7 +64,7 @@ def install(folder: Path) -> dict[str, Path | None]:
 
 
 def _ask(python: Path, name: str, *sizes: int) -> tuple[float, Any]:
-    """Run a task of a peer in its environment."""
+    """Run a task of a peer in its environment; return its seconds and result."""
     script = Path(__file__).with_name("peer_tasks.py")
     command = [python, script, name, *map(str, sizes)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -73,7 +74,7 @@ def _ask(python: Path, name: str, *sizes: int) -> tuple[float, Any]:
 
 
 def _pull_class() -> tuple[float, Any]:
-    """Measure a pull of the readable class, once each arm was pulled."""
+    """Measure a pull of the class, after each arm has been pulled."""
     pulls = workloads.Online(N_ARMS, 1, rho=2.0 + PULLS / N_ARMS).readable()
     for _ in islice(pulls, N_ARMS):
         pass
@@ -105,7 +106,7 @@ def _reject_kernel(run: workloads.Rejects) -> tuple[float, Any]:
 def list_measurements(
     pythons: dict[str, Path | None],
 ) -> list[tuple[str, str, Measurement | None]]:
-    """Return task, library and measurement; None where the peer is not installed."""
+    """Return tasks, libraries and measurements; None if the peer is not installed."""
 
     def ask(name: str, *sizes: int) -> Measurement | None:
         python = pythons[name]
@@ -132,7 +133,7 @@ def list_measurements(
 
 
 def measure(pythons: dict[str, Path | None]) -> list[Row]:
-    """Measure all tasks in turns, and compare the results of the same task."""
+    """Measure all tasks in turns, and check that libraries agree on the result."""
     measurements = list_measurements(pythons)
     rows: list[Row] = [
         {"task": task, "library": library, "seconds": None}
@@ -145,7 +146,7 @@ def measure(pythons: dict[str, Path | None]) -> list[Row]:
                 continue
             seconds, result = measurement()
             if task.startswith("front") and results.setdefault(task, result) != result:
-                raise AssertionError(f"{task}: {library} finds another front")
+                raise AssertionError(f"{task}: {library} found a different front")
             # the first repetition compiles kernels
             if repetition:
                 row["seconds"] = min(seconds, row["seconds"] or seconds)
@@ -169,7 +170,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def format_time(seconds: float | None) -> str:
-    """Return a time in the unit that gives it up to three digits before the point.
+    """Return a time in the unit in which it has one to three digits before the point.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def format_time(seconds: float | None) -> str:
 
 
 def format_lines(stored: dict[str, Any]) -> list[str]:
-    """Return the lines of ``docs/scale.md``: where and when, then the table."""
+    """Return the lines of ``docs/scale.md``: machine and date, then the table."""
     machine = stored["machine"]
     return [
         f"Measured on {stored['date']} on {machine['processor']}, {machine['cores']}"

@@ -1,13 +1,13 @@
-"""Promised speeds, each as a ratio of two measurements in one run: ``make bench``.
+"""Promised speeds, as ratios of two measurements in the same run (``make bench``).
 
     python benchmarks/ratios.py            # the table; fails if a promise is broken
     python benchmarks/ratios.py --store    # also store ratios.json, before a change
 
-Ratios hold on any machine, times do not. Every measurement is the median of several
-repetitions of warm kernels; the two sides of a ratio are measured in turns, so that a
-busy moment affects both. Next to each ratio is the speed-up over the times in
-``ratios.json``, which were stored with their machine and date. On another or a busy
-machine it means little, and it is not promised.
+Ratios are comparable between machines, unlike times. Every measurement is the median of
+several repetitions with compiled kernels. The two sides of a ratio are measured in
+turns, so that other load affects both. Next to each ratio is the speed-up over the
+times in ``ratios.json``, which were stored with their machine and date. This speed-up
+is not promised, and not meaningful on another or a busy machine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[float]]:
-    """Measure the times of each function, after one call that compiles and warms."""
+    """Measure the times of each function, after one call that compiles it."""
     for function in functions:
         function()
     rounds = [
@@ -64,7 +64,7 @@ def random_table(
 
 
 def kernel_over_class() -> dict[str, Any]:
-    """Measure a pull of the class over a pull of the kernel, K = 108 and D = 2."""
+    """Measure the time of a pull, class over kernel, for K = 108 and D = 2."""
     online = Online(108, 2, rho=32)
     replications = 20
 
@@ -88,11 +88,11 @@ def kernel_over_class() -> dict[str, Any]:
 
 
 def many_arms_over_few() -> dict[str, Any]:
-    """Measure a pull among 100,000 arms over a pull among 100.
+    """Measure the time of a pull, 100,000 arms over 100 arms.
 
-    The cost is O(D + log K), and the memory of the machine. Runs start with a pull of
-    every arm, which does not choose among arms; so a pull is the difference between a
-    longer and a shorter run.
+    The time is O(D + log K), but memory access is slower with many arms. Runs start by
+    pulling every arm once, without a choice, so the time of a pull is the difference
+    between a longer and a shorter run.
     """
     sides = []
     for n_arms, short, longer, replications in (
@@ -125,7 +125,7 @@ def many_arms_over_few() -> dict[str, Any]:
 
 
 def copsi_growth() -> dict[str, Any]:
-    """Measure a CoPSI run with 4,000 arms over one with 1,000.
+    """Measure the time of a CoPSI run, 4,000 arms over 1,000 arms.
 
     The ratio is 16 for quadratic and 64 for cubic growth.
     """
@@ -144,10 +144,11 @@ def copsi_growth() -> dict[str, Any]:
 
 
 def once_growth() -> dict[str, Any]:
-    """Measure a run of CoPSI once with 4,000 arms over one with 1,000.
+    """Measure the time of a `CoPSIOnce` run, 4,000 arms over 1,000 arms.
 
-    It compares all pairs, so that the ratio is at least 16. The excess is memory: the
-    pairs of 1,000 arms fit into a processor's cache, those of 4,000 do not.
+    The method compares all pairs, so the ratio is at least 16. It is larger because the
+    pairs of 1,000 arms fit into a processor's cache, but the pairs of 4,000 arms do
+    not.
     """
     small = Once(1000, share=0.3)
     large = Once(4000, share=0.3)
@@ -167,7 +168,7 @@ def once_growth() -> dict[str, Any]:
 
 
 def two_threads_over_one() -> dict[str, Any]:
-    """Measure one thread's time over two threads', by `cobandit.replay_online`."""
+    """Measure the time of `cobandit.replay_online`, one thread over two threads."""
     table = random_table(108, 2)
     methods = [cb.spec("CoHVUCB", **SCALES)]
 
@@ -200,7 +201,7 @@ def two_threads_over_one() -> dict[str, Any]:
 def psi_sr_over_class(
     n_arms: int, evaluations: int, replications: int
 ) -> dict[str, Any]:
-    """Measure a run of PSI-SR by the readable class over one by the kernel."""
+    """Measure the time of a PSI-SR run, class over kernel."""
     run = Rejects(n_arms, evaluations)
     fast, slow = _in_turns(
         lambda: run.compiled(replications), run.readable, repetitions=3
@@ -217,7 +218,7 @@ def psi_sr_over_class(
     }
 
 
-#: Measurements of the page about them; `FURTHER` ones take longer.
+#: Measurements on the book's page; those in `FURTHER` take longer.
 MEASUREMENTS: tuple[Callable[[], dict[str, Any]], ...]
 MEASUREMENTS = (
     kernel_over_class,
@@ -234,7 +235,7 @@ FURTHER = (
 
 
 def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
-    """Measure; return the columns of `measure`, and ``seconds`` of our side."""
+    """Measure; return the columns of `measure`, and our ``seconds``."""
     rows = []
     for measurement in measurements:
         row = measurement()
@@ -254,12 +255,12 @@ def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
 
 
 def measure() -> pd.DataFrame:
-    """Return the measurements of the page, with targets and details."""
+    """Return the measurements on the book's page, with targets and details."""
     return _rows(MEASUREMENTS)[["measurement", "ratio", "target", "met", "detail"]]
 
 
 def store(measured: pd.DataFrame) -> None:
-    """Store the times of our side, with machine and date."""
+    """Store our times, with machine and date."""
     entry = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": {"processor": platform.machine(), "cores": os.cpu_count()},

@@ -4,8 +4,8 @@
     python benchmarks/scale.py --arms 5000 --instances 2000   # 10^7 rows: minutes, 3 GB
     python benchmarks/scale.py --arms 5000 --instances 2000 --rerun
 
-Each command runs in a separate process, and its memory is the largest of the process
-and its workers.
+Each command runs in a separate process. Its memory is the largest of the process and
+its workers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import cobandit as cb
 from cobandit.tables import Card, EvaluationTable
 
 LETTERS = "abcdefgh"
-#: Initial sizes of `growth`.
+#: Base sizes of `growth`.
 BASE = {"K": 50, "N": 200, "D": 2, "R": 10}
 
 
@@ -78,19 +78,20 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def growth() -> pd.DataFrame:
-    """Measure seconds on one core, for a base size and for each size times four.
+    """Measure seconds on one core, for the base sizes and with each size times four.
 
     All runs are in this process.
 
     Returns
     -------
     DataFrame
-        ``what``, ``K``, ``N``, ``D``, ``R``, and seconds: ``validate``, ``online``
-        (CoHV-UCB at rho = 32), ``identification`` (CoPSI at rho = 200), ``recommend``.
+        ``what`` (the changed size), ``K``, ``N``, ``D``, ``R``, and the seconds of
+        ``validate``, ``online`` (CoHV-UCB at rho = 32), ``identification`` (CoPSI at
+        rho = 200) and ``recommend``.
     """
     changes = [{}, *({name: 4 * value} for name, value in BASE.items())]
     rows = []
-    for change in [{}, *changes]:  # the first compiles and warms
+    for change in [{}, *changes]:  # the first round only compiles
         size = BASE | change
         records = frame(size["K"], size["N"], size["D"])
         table_card = Card.model_validate(card(size["D"], size["N"]))

@@ -1,6 +1,6 @@
 """Workloads of the benchmarks: runs of kernels and classes on random tables.
 
-Times are processor times, so that other programs have little effect.
+Times are processor times, so other programs have little effect.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
 SCALES: dict[str, Any] = {"reward_scale": 0.01, "cost_scale": 0.01}  # the paper's
-# pulls alternate between arms, and so does the memory that is read
+# alternate pulls between arms, so that different memory is read
 WIDER = dict.fromkeys(SCALES, 0.1)
 
 
 def random_rows(
     rng: np.random.Generator, n_arms: int, n_objectives: int, instances: int
 ) -> NDArray[np.float64]:
-    """Draw rows of a kernel's table: cost, scaled cost, rewards.
+    """Draw the rows of a kernel's table: cost, scaled cost, rewards.
 
-    Mean costs are over a ten-fold range.
+    Mean costs have a ten-fold range.
 
     Examples
     --------
@@ -86,12 +86,12 @@ class Online:
         )
 
     def compiled(self, replications: int = 1) -> int:
-        """Play by kernel and return the number of pulls."""
+        """Run the kernel, and return the number of pulls."""
         pulls, *_ = run_kernel(self.policy(), self.feedback, 0, np.arange(replications))
         return int(pulls.sum())
 
     def readable(self) -> Iterator[int]:
-        """Ask and tell on the same kind of feedback, and yield the arm of each pull."""
+        """Run the class on the same kind of feedback; yield the arm of each pull."""
         policy = self.policy()
         instances = len(self.rows) // self.shape[0]
         s = 0
@@ -136,20 +136,20 @@ class Front:
         )
         self.means = np.vstack([best, weaker])[rng.permutation(n_arms)]
         if pareto_mask(self.means).sum() != front:
-            raise CobanditError(f"front is {front}: the drawn arms have another one")
+            raise CobanditError(f"the random arms do not have a front of size {front}")
         self.costs = rng.uniform(0.1, 1.0, n_arms)
         columns = np.column_stack([self.costs, self.costs, self.means])
         self.feedback = FeedbackRows(columns, np.arange(n_arms + 1))
         self.budget = rho * float(self.costs.sum())
 
     def compiled(self) -> NDArray[np.bool_]:
-        """Play one replication by kernel and return the mask of the returned arms."""
+        """Run one replication by the kernel; return the mask of returned arms."""
         policy = CoPSI(self.costs, self.budget, 2)
         runs = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return np.asarray(runs.returned[0])
 
     def readable(self) -> NDArray[np.int64]:
-        """Play by the class and return the arms."""
+        """Run the class, and return the returned arms."""
         policy = CoPSI(self.costs, self.budget, 2)
         while (arm := policy.ask()) is not None:
             policy.tell(arm, self.means[arm])
@@ -193,7 +193,7 @@ class Rejects:
         self.instances = instances
 
     def compiled(self, replications: int = 1) -> int:
-        """Play by kernel and return the number of pulls."""
+        """Run the kernel, and return the number of pulls."""
         policy = PSISR(self.costs, self.budget, 2)
         pulls, *_ = run_kernel(
             policy, self.feedback, 0, np.arange(replications), realised=False
@@ -201,7 +201,7 @@ class Rejects:
         return int(pulls.sum())
 
     def readable(self) -> int:
-        """Play by the class, instance by instance; return the number of pulls."""
+        """Run the class, instance by instance, and return the number of pulls."""
         policy = PSISR(self.costs, self.budget, 2)
         s = 0
         while (arm := policy.ask()) is not None:
@@ -229,7 +229,7 @@ class Once:
         self.instances = instances
 
     def compiled(self) -> int:
-        """Play one replication by kernel and return the number of pulls."""
+        """Run one replication by the kernel, and return the number of pulls."""
         policy = CoPSIOnce(self.costs, self.budget, 2, self.instances)
         pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return int(pulls.sum())
@@ -242,7 +242,7 @@ def _size(feedback: FeedbackRows) -> int:
 def processor_seconds(
     function: Callable[[], Any], repetitions: int = 3
 ) -> tuple[float, Any]:
-    """Return the least processor time of several calls, and the last result.
+    """Return the smallest processor time of several calls, and the last result.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def pull_seconds(
 ) -> float:
     """Measure a pull by the kernel, as the difference of a longer and a shorter run.
 
-    In both runs every arm was pulled before.
+    In both runs, every arm has already been pulled.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Fill the execution cache before Sphinx reads the pages one by one; myst-nb finds their outputs there.
+"""Fill the execution cache before Sphinx reads the pages, for myst-nb to use.
 
-`run_ahead` runs the pages side by side.  A page that fails is left out: the build runs
-it again and reports the failure as it always does.  So is the page that measures: the
-build runs it when nothing else runs.
+`run_ahead` runs the pages in parallel. A page that fails is not cached, so the build
+runs it again and reports the failure. The page with measurements of this machine is not
+run here either, but by the build when nothing else runs.
 
-`take_stored` runs nothing: it takes the outputs that notebooks/*.ipynb hold.
+`take_stored` runs no page, and uses the outputs in notebooks/*.ipynb.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from companion.report.reading import WRITES_TEXT, take_myst
 
 log = logging.getLogger(__name__)
 
-#: The page whose cells measure this machine for two minutes; what they show is
-#: different in every build.
+#: The page whose cells measure this machine for two minutes. Its outputs differ in
+#: every build.
 MEASURES = "book/reproduce.md"
 
 
 def notebooks(
     env: BuildEnvironment, docnames: list[str]
 ) -> Iterator[tuple[Path, NotebookNode]]:
-    """Path and cells of each notebook among the pages to be read, but for the one that measures."""
+    """Yield the path and cells of each notebook, except the measuring one."""
     for path in (Path(env.doc2path(name)) for name in sorted(docnames)):
         text = path.read_text(encoding="utf-8")
         reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
@@ -47,7 +47,7 @@ def notebooks(
 
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Run the notebooks that are not in the cache, one a core, and put their outputs there."""
+    """Run the notebooks that are not in the cache, one per core, and cache them."""
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
     def run(path: Path, notebook: NotebookNode) -> None:
@@ -76,13 +76,13 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
 
 def code_of(notebook: NotebookNode) -> list[NotebookNode]:
-    """Cells of code that the source has, too; a stored page also has some that write its prose."""
+    """Return the code cells of the source, without a stored page's cells for prose."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [cell for cell in cells if WRITES_TEXT not in cell.metadata.get("tags", [])]
 
 
 def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Cache the stored outputs of the notebooks among the pages to be read."""
+    """Cache the stored outputs of the notebooks among the pages."""
     cache = get_cache(app.config.nb_execution_cache_path)
     for path, notebook in notebooks(env, docnames):
         if not path.with_suffix(".ipynb").exists():
@@ -93,7 +93,7 @@ def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
             cell.source.strip() for cell in there
         ]:
             log.warning(
-                "%s and its .ipynb hold different cells: run make notebooks", path.name
+                "%s and its .ipynb have different cells: run make notebooks", path.name
             )
         for cell, run in zip(here, there, strict=False):
             cell.outputs, cell.execution_count = run.outputs, run.execution_count

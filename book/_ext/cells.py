@@ -1,11 +1,11 @@
-"""How cells look on a page: numbered figures and tables, code behind one switch, folds with names.
+"""Display of cells: numbered figures and tables, a switch for code, named folds.
 
 A figure is a cell with ``mystnb: figure: {name, caption}`` in its metadata (myst-nb
 makes the figure, Sphinx numbers it), a table the same with ``classes: table``.
-`NumberTables` counts these with those of the text. `HideCode` puts the code of all
-cells behind the switch of the page, but for cells tagged ``show-input`` and what a fold
-holds: who opens a fold has asked for it.  `keep_numbers` keeps plain numbers for the
-paper.
+`NumberTables` numbers these tables together with the tables of the text. `HideCode`
+puts the code of all cells behind the switch of the page, except cells tagged
+``show-input`` and cells in a fold, since a reader opens a fold on purpose.
+`keep_numbers` reserves plain numbers for the statements of the paper.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxTranslator
 
-#: Without a script: the style sheet shows the code while the box is ticked.
+#: The switch needs no script: the style sheet shows the code while the box is ticked.
 SWITCH = (
     '<p class="code-switch"><label><input type="checkbox" autocomplete="off"> Show the'
     " code</label></p>"
@@ -28,19 +28,19 @@ SWITCH = (
 
 
 class drawn_table(nodes.figure):
-    """A table that a cell made, with caption and number."""
+    """A table from a cell, with caption and number."""
 
 
 class NumberTables(SphinxTransform):
-    """Make tables of those figures that are tables; their captions stand above them."""
+    """Convert figures that are tables into tables, with their captions above."""
 
-    default_priority = 800  # before names and numbers are given
+    default_priority = 800  # before Sphinx assigns names and numbers
 
     def apply(self, **options: object) -> None:
         for figure in list(self.document.findall(nodes.figure)):
             if "table" in figure["classes"]:
                 table = drawn_table("", *figure.children, **figure.attributes)
-                # the theme styles what is called a table
+                # the theme styles elements with the class table
                 table["classes"] = ["numbered-table"]
                 for caption in [
                     part for part in table if isinstance(part, nodes.caption)
@@ -54,7 +54,7 @@ class NumberTables(SphinxTransform):
 class HideCode(SphinxPostTransform):
     """Put code behind the switch of its page."""
 
-    default_priority = 198  # before myst-nb folds
+    default_priority = 198  # before myst-nb makes folds
     formats = ("html",)
 
     def run(self, **options: object) -> None:
@@ -79,10 +79,10 @@ class HideCode(SphinxPostTransform):
 
 
 def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Keep plain numbers for the paper: ours have the chapter's before them, or letters.
+    """Reserve plain numbers for the paper; ours have a chapter number or a letter.
 
-    The statements of the paper are numbered as ``paper_numbers`` says by their labels.
-    On pages without a chapter's number, figures and tables have letters.
+    Statements of the paper get their numbers from ``paper_numbers``, by label. On pages
+    without a chapter number, figures and tables have letters.
     """
     changed = []
     for page, kinds in env.toc_fignumbers.items():
@@ -111,7 +111,7 @@ def letters(number: int) -> str:
 
 
 def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
-    """Open a fold whose summary is its name and nothing else."""
+    """Begin a fold whose summary is only its name."""
     classes = " ".join(["hide", *node["classes"]])
     self.body.append(
         "<details"
@@ -132,7 +132,9 @@ def caption_of(table: drawn_table) -> str | None:
 def setup(app: Sphinx) -> None:
     """Called by cobandit_book."""
     app.add_config_value("paper_numbers", {}, "env", dict)
-    app.connect("env-get-updated", keep_numbers, priority=900)  # when all are counted
+    app.connect(
+        "env-get-updated", keep_numbers, priority=900
+    )  # after Sphinx has counted everything
     app.add_transform(NumberTables)
     app.add_post_transform(HideCode)
     app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_fold))

@@ -1,8 +1,8 @@
-"""What this book asks of Sphinx beyond ``_config.yml``. A few things, one function each.
+"""Sphinx extension of this book, for everything that ``_config.yml`` cannot do.
 
 1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change,
-   even when the library or the data under it did. Here the cache directory is named
-   after a hash of both.
+   even when the library or the data under it did. Here the name of the cache directory
+   contains a hash of both.
 2. `link_the_repository`: the repository and launch buttons appear once
    ``[project.urls]`` in pyproject.toml names a repository, and pages have absolute
    addresses once it names the documentation.
@@ -71,14 +71,14 @@ CACHES_KEPT = 3
 STATIC = "book/_static"
 BINDER = "https://mybinder.org"
 DRAWING = '<div class="panels">'
-# pages that are sections now, and their labels
+# former pages that are now sections, with the labels of these sections
 SECTIONS = {"notebooks/calibration": "calibration"}
 
 
 def content_key(root: Path, *more: str) -> str:
-    """Hash of both packages and the bundled data, stable across machines and file times.
+    """Return a hash of both packages and the bundled data, independent of file times.
 
-    ``more`` are patterns of other files that the outputs come from.
+    ``more`` are patterns of further files on which the outputs depend.
     """
     digest = hashlib.sha256()
     patterns = ("cobandit/**/*.py", "companion/**/*.*", "data/**/*", *more)
@@ -95,7 +95,7 @@ def content_key(root: Path, *more: str) -> str:
 
 
 def key_the_cache(app: Sphinx, config: Config) -> None:
-    """Name the execution cache after its inputs; a changed key also makes Sphinx read every page again."""
+    """Name the execution cache by a hash, and read all pages if the hash is new."""
     root = Path(app.srcdir)
     if config.cobandit_stored:
         config.cobandit_key = content_key(root, "notebooks/*.ipynb")
@@ -121,7 +121,7 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
 
 
 def add_static_files(app: Sphinx, config: Config) -> None:
-    """Style sheet and MathJax. From _config.yml, Jupyter Book would load every script in it on every page."""
+    """Add style sheet and MathJax; _config.yml would load all scripts on all pages."""
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
     for name in ("argument.js", "filter.js", "reach.js"):
@@ -129,7 +129,7 @@ def add_static_files(app: Sphinx, config: Config) -> None:
 
 
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Take stored outputs where this is asked for, and run the other notebooks side by side."""
+    """Use stored outputs if the environment requests this; otherwise run notebooks."""
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
     ahead.run_ahead(app, env, docnames)
@@ -157,7 +157,7 @@ def link_the_repository(app: Sphinx, config: Config) -> None:
 def find_by_last_name(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node
 ) -> Node | None:
-    """Resolve a Python reference that names a documented function or class by another of its paths."""
+    """Resolve a reference to a documented function or class by another of its paths."""
     last = node["reftarget"].rpartition(".")[2]
     if node.get("refdomain") != "py" or not last:
         return None
@@ -179,7 +179,7 @@ def find_by_last_name(
 def find_the_section(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node
 ) -> Node | None:
-    """Lead a reference to a page that is a section now to that section."""
+    """Redirect a reference from a former page to its section."""
     label = SECTIONS.get(docname_join(node["refdoc"], node["reftarget"]))
     if node["reftype"] != "doc" or label is None:
         return None
@@ -192,13 +192,13 @@ def find_the_section(
 def keep_the_sentence(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ):
-    """Start the text of a property with an empty comment, so that what follows is prose to napoleon."""
+    """Start a property's text with an empty comment, so that napoleon finds no type."""
     if what in ("property", "attribute") and lines:
         lines[:0] = ["..", ""]
 
 
 def without_thebe(app: Sphinx, config: Config) -> None:
-    """Disconnect sphinx-thebe: the book is read, not run, in the browser, and reads offline."""
+    """Disconnect sphinx-thebe, because the book is not run in the browser."""
     everyone = [entry for entries in app.events.listeners.values() for entry in entries]
     for entry in everyone:
         if getattr(entry.handler, "__module__", "").partition(".")[0] == "sphinx_thebe":
@@ -207,7 +207,7 @@ def without_thebe(app: Sphinx, config: Config) -> None:
     sheets[:] = [sheet for sheet in sheets if "thebe" not in sheet[0]]
 
 
-#: What is written otherwise in the finished pages.
+#: Replacements in the finished pages.
 MENDED = {
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     r"(?<=\d) %": "\N{NO-BREAK SPACE}%",
@@ -218,7 +218,7 @@ MENDED = {
 def mend_bodies(
     app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
 ) -> None:
-    """Write parts of a finished page otherwise."""
+    """Apply the replacements to a finished page."""
     if isinstance(body := context.get("body"), str):
         for pattern, other in MENDED.items():
             body = re.sub(pattern, other, body)
@@ -226,7 +226,7 @@ def mend_bodies(
 
 
 def describe_pictures(app: Sphinx, doctree: document) -> None:
-    """Give the drawings of a cell the alternative text of its metadata; several are told apart by number."""
+    """Add a cell's alternative text to its drawings, numbered if there are several."""
     for cell in doctree.findall(
         lambda node: isinstance(node, container) and "cell_metadata" in node
     ):
@@ -242,7 +242,7 @@ def describe_pictures(app: Sphinx, doctree: document) -> None:
 
 
 def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
-    """Put at the corner of each cell's figures how they were made; who reads on paper cannot open it."""
+    """Add to each figure of a cell how it was made, except in the printed book."""
     if app.builder.format != "html" or app.builder.name == "singlehtml":
         return
     entries = app.env.domains["py"].objects.items()
@@ -275,18 +275,18 @@ def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
 
 
 def _draws(part: Element) -> bool:
-    """Whether a figure stands in a part of a page."""
+    """Whether a part of a page contains a figure."""
     return any('class="panels"' in node.astext() for node in part.findall(raw))
 
 
 def offer_the_notebook(
     app: Sphinx, page: str, template: str, context: dict[str, object], tree: Node | None
 ) -> None:
-    """Put a page that ran next to its source, with the outputs that the cache has; the theme offers both."""
+    """Offer an executed page as a notebook with outputs, next to its source."""
     cells = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
     if not cells.is_file():
         return
-    with suppress(KeyError):  # of a page that did not run
+    with suppress(KeyError):  # the cache has no page that did not run
         cache = get_cache(app.config.nb_execution_cache_path)
         _, notebook = cache.merge_match_into_notebook(
             nbformat.read(cells, as_version=4)
@@ -314,7 +314,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
 
-    # before the theme makes the menu
+    # before the theme builds the menu
     app.connect("html-page-context", offer_the_notebook, priority=400)
     app.connect("missing-reference", find_by_last_name)
     app.connect("missing-reference", find_the_section)

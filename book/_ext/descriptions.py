@@ -38,7 +38,8 @@ def describe(tree: nodes.document) -> str:
     Examples
     --------
     >>> from docutils.core import publish_doctree
-    >>> describe(publish_doctree("Title\\n=====\\n\\n**Abstract.** One thing. Another thing."))
+    >>> text = "Title\\n=====\\n\\n**Abstract.** One thing. Another thing."
+    >>> describe(publish_doctree(text))
     'One thing. Another thing.'
     """
     for paragraph in tree.findall(nodes.paragraph):

@@ -1,9 +1,10 @@
 """Refresh the notebooks' outputs.
 
-python book/_ext/notebooks.py refresh            # run every NAME.md, write NAME.ipynb with its outputs,
-                                                 # draw the picture of README.md with
-                                                 the example in it
-python book/_ext/notebooks.py refresh once live  # these pages only
+    python book/_ext/notebooks.py refresh            # all pages
+    python book/_ext/notebooks.py refresh once live  # these pages only
+
+Every NAME.md is run, and NAME.ipynb is written with its outputs. For all pages, the
+picture of README.md is drawn by the example in it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ PAGES = sorted(ROOT.glob("notebooks/*.md"))
 
 
 def refresh(path: Path) -> Path:
-    """Run one MyST notebook and write its .ipynb; cell ids are numbers, so that a rerun changes no line."""
+    """Run a MyST notebook, and write its .ipynb with reproducible ids of cells."""
     import jupytext
     import nbformat
     from nbclient import NotebookClient
@@ -38,14 +39,14 @@ def refresh(path: Path) -> Path:
         record_timing=False,
         resources={"metadata": {"path": path.parent}},
     ).execute()
-    notebook.metadata.pop("language_info", None)  # holds the patch version of Python
+    notebook.metadata.pop("language_info", None)  # contains the patch version of Python
     nbformat.write(notebook, path.with_suffix(".ipynb"))
-    path.touch()  # jupytext takes the newer file of a pair for the source
+    path.touch()  # jupytext regards the newer file of a pair as the source
     return path
 
 
 def draw_readme() -> None:
-    """Run the first example of README.md and keep the picture that it saves."""
+    """Run the first example of README.md, and store the picture that it saves."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as folder:

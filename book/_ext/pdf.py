@@ -1,12 +1,12 @@
-"""Print the single page that Sphinx's ``singlehtml`` makes: article and chapters as one PDF with an outline.
+"""Print the page of Sphinx's ``singlehtml`` builder as a PDF with an outline.
 
     python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
-Chromium prints, because it typesets formulas with the fonts of the book and keeps
-pictures and tables as they are on the pages.  What is folded is printed open, since
-text points at it; code, records and long tables (the class and the tag ``unprinted``)
-are left out.  The claims, the pages on use and the reference are to be filtered, run
-and searched, and stay in the book.
+The PDF has the article and the chapters. Chromium prints it, because it typesets
+formulas with the fonts of the book, and pictures and tables as on the pages. Folds are
+printed open, because the text refers to them. Code, records and long tables (class and
+tag ``unprinted``) are left out, and so are the claims, the pages on use and the
+reference, which are for filtering, running and searching.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 
 PRINT = """
-.bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article, .prev-next-footer, footer,
-.copybtn, .headerlink, .viewcode-link, p.filter, button, #pst-skip-link {
+.bd-sidebar-primary, .bd-sidebar-secondary, .bd-header, .bd-header-article,
+.prev-next-footer, footer, .copybtn,
+.headerlink, .viewcode-link, p.filter, button, #pst-skip-link {
   display: none !important;
 }
-.bd-main .bd-content .bd-article-container { max-width: none !important; padding: 0 !important; }
+.bd-main .bd-content .bd-article-container {
+  max-width: none !important; padding: 0 !important;
+}
 body, .bd-article { font-size: 9.5pt; line-height: 1.4; }
 h1 { font-size: 19pt !important; }
 h2 { font-size: 14pt !important; margin: 1.2rem 0 0.5rem !important; }
@@ -37,10 +40,14 @@ span[id^="document-"] { position: absolute; }
 span[id^="document-"] + section { break-before: page; }
 h1, h2, h3, h4, h5, caption { break-after: avoid; }
 .panels { zoom: 0.7; }  /* four panels in a row, as on a screen */
-figcaption, figcaption *, .numbered-table caption, .numbered-table > p { font-size: 8.5pt !important; }
+figcaption, figcaption *, .numbered-table caption, .numbered-table > p {
+  font-size: 8.5pt !important;
+}
 div.cell:not(:has(.cell_output, details)) { display: none; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
-pre { white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important; }
+pre {
+  white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important;
+}
 table { font-size: 7pt !important; width: 100% !important; }
 table td, table th {
   color: #22262b !important; padding: 0.5mm 1mm !important; overflow-wrap: break-word;
@@ -50,20 +57,27 @@ table td, table th {
   overflow: visible !important;
 }
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted, .tag_unprinted {
+details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted,
+.tag_unprinted {
   display: none !important;
 }
 #jb-print-toc { display: none !important; }
 .front { break-after: page; padding-top: 45mm; text-align: center; }
-.front p:first-child { font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important; }
-.front ol { display: inline-block; margin-top: 15mm !important; text-align: left; list-style: none; }
+.front p:first-child {
+  font-size: 22pt; font-weight: 600; line-height: 1.25; margin-bottom: 8mm !important;
+}
+.front ol {
+  display: inline-block; margin-top: 15mm !important;
+  text-align: left; list-style: none;
+}
 """
-#: Leaves the article and the chapters, opens what is folded, and puts a title page with
-#: contents in front.
+#: Script that removes all other pages, opens folds, and adds a title page with
+#: contents.
 PREPARE = """
 ([kept, title, lines]) => {
   const list = document.createElement('ol');
-  const make = (tag, text) => Object.assign(document.createElement(tag), {textContent: text});
+  const make = (tag, text) =>
+    Object.assign(document.createElement(tag), {textContent: text});
   for (const mark of document.querySelectorAll('span[id^="document-"]')) {
     const page = mark.nextElementSibling, head = page?.querySelector('h1, h2');
     if (!kept.includes(mark.id.replace('document-', ''))) {
@@ -93,7 +107,7 @@ FOOTER = (
 
 
 def article_and_chapters() -> list[str]:
-    """Names of the pages that are printed."""
+    """Return the names of the printed pages."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")[
         "chapters"
@@ -105,7 +119,7 @@ def article_and_chapters() -> list[str]:
 
 
 def title_page() -> tuple[str, list[str]]:
-    """The book's title, and the lines under it: authors, date and version."""
+    """Return the title, and the lines below it: authors, date and version."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
@@ -117,7 +131,7 @@ def title_page() -> tuple[str, list[str]]:
 
 
 def chromium() -> str:
-    """Path of an installed Chromium."""
+    """Return the path of an installed Chromium."""
     path = next(
         filter(
             None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])
@@ -130,10 +144,11 @@ def chromium() -> str:
 
 
 def print_book(folder: Path, target: Path) -> None:
-    """Open the page, open what is folded in it, wait for its formulas, print it."""
+    """Open the page, prepare it, wait for its formulas, and print it."""
     from playwright.sync_api import sync_playwright
 
-    # its links are relative to the top, but Sphinx writes it where its source is
+    # links of the page are relative to the top folder, but Sphinx writes it into the
+    # folder of its source
     page = folder / "book.html"
     shutil.copyfile(folder / "book" / "intro.html", page)
     with sync_playwright() as driver:

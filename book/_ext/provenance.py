@@ -1,8 +1,9 @@
-"""How each figure was made, behind an i at its corner: data, parameters, calls, and the lines that draw it.
+"""The origin of each figure: data, parameters, calls, and the code that draws it.
 
-The cells are found backwards from the one that draws: a cell belongs to the figure if
-it made, or may have changed, a name that a later one of them uses. Nothing is written
-down by hand, so nothing can be out of date.
+An i at the corner of a figure shows its origin. The cells are found backwards from the
+cell that draws: a cell belongs to the figure if it defines, or may change, a name that
+a later cell of the figure uses. The origin is computed from the code, so it is never
+out of date.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 CHANGES = {"append", "extend", "update", "insert", "pop", "setdefault", "add", "tell"}
-# what a cell also does, and no figure rests on
+# calls on which no figure depends
 BESIDE = {"use_style", "show_table", "glue"}
 STORED = "companion.stored"
 
 
 @dataclass
 class Made:
-    """What a figure rests on, each in the order of the page."""
+    """The origin of a figure, with its parts in the order of the page."""
 
     data: list[str] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
@@ -37,7 +38,7 @@ class Made:
 
 
 def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """Names that a statement takes from outside of it, and names that it makes or may change in place."""
+    """Return the names that a statement uses, and those that it makes or may change."""
     reads, makes, changes, within = set[str](), set[str](), set[str](), set[str]()
     for node in ast.walk(statement):
         match node:
@@ -62,14 +63,14 @@ def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
             ):
                 changes.add(name)
 
-    # of a loop or a function, what it assigns comes from inside
+    # names that a loop or function assigns are not from outside
     if hasattr(statement, "body"):
         reads -= makes
     return (reads | changes) - within, (makes | changes) - within
 
 
 def names_of_cell(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The same of a cell: what it made before, it does not take from outside, unless it changes it only."""
+    """Return the same for a cell; names that it defined before do not count as used."""
     reads, makes = set[str](), set[str]()
     for statement in tree.body:
         taken, made = names_of(statement)
@@ -79,7 +80,7 @@ def names_of_cell(tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 def lead_to(trees: dict[int, ast.Module], drawn: int) -> list[int]:
-    """Numbers of the cells that the figure of cell ``drawn`` rests on, itself last; imports lead nowhere."""
+    """Return the numbers of the cells for the figure of cell ``drawn``, itself last."""
     found, wanted = [drawn], names_of_cell(trees[drawn])[0]
     for number in sorted((other for other in trees if other < drawn), reverse=True):
         reads, makes = names_of_cell(trees[number])
@@ -90,7 +91,7 @@ def lead_to(trees: dict[int, ast.Module], drawn: int) -> list[int]:
 
 
 def imported(trees: Sequence[ast.Module]) -> dict[str, str]:
-    """Full names by the names that a page knows them by."""
+    """Return the full names of imports, by their names on a page."""
     found: dict[str, str] = {}
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.ImportFrom):
@@ -104,7 +105,7 @@ def imported(trees: Sequence[ast.Module]) -> dict[str, str]:
 
 
 def called(tree: ast.Module, imports: dict[str, str]) -> Iterator[tuple[str, ast.Call]]:
-    """Full names of what a cell calls of cobandit and of its companion."""
+    """Yield calls of cobandit and its companion in a cell, with full names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             root, _, rest = ast.unparse(node.func).partition(".")
@@ -117,7 +118,7 @@ def called(tree: ast.Module, imports: dict[str, str]) -> Iterator[tuple[str, ast
 
 
 def trace(cells: Sequence[NotebookNode], drawn: int, tables: frozenset[str]) -> Made:
-    """What the figure of the cell number ``drawn`` rests on; ``tables`` are the names that are known."""
+    """Return the origin of the figure of cell ``drawn``, given all names of tables."""
     code = {
         i: cell for i, cell in enumerate(cells[: drawn + 1]) if cell.cell_type == "code"
     }
@@ -155,7 +156,7 @@ def trace(cells: Sequence[NotebookNode], drawn: int, tables: frozenset[str]) -> 
 
 
 def as_html(made: Made, documented: Callable[[str], str]) -> str:
-    """The i and what is behind it; ``documented`` gives the address of a name, empty if it has none."""
+    """Return the i and its content; ``documented`` returns the address of a name."""
     calls = [
         f'<a href="{escape(place)}"><code>{escape(name.rpartition(".")[2])}</code></a>'
         for name in made.calls
@@ -183,7 +184,7 @@ def as_html(made: Made, documented: Callable[[str], str]) -> str:
 
 @cache
 def source_of(path: Path) -> list[NotebookNode]:
-    """Cells of a page, read once for all of its figures."""
+    """Return the cells of a page, which are read once for all of its figures."""
     return jupytext.read(path).cells
 
 
@@ -195,5 +196,5 @@ def known_tables() -> frozenset[str]:
 
 
 def made(page: Path, drawn: int, documented: Callable[[str], str]) -> str:
-    """HTML of how the figure was made that the cell number ``drawn`` of a page draws."""
+    """Return the origin of the figure that cell ``drawn`` of a page draws, as HTML."""
     return as_html(trace(source_of(page), drawn, known_tables()), documented)

@@ -1,10 +1,10 @@
-"""The reference: every public name of both packages, a page per package, written when the book is built.
+"""The reference pages: every public name of both packages, one page per package.
 
-A page ``book/api/PACKAGE`` begins with a table of the package's names and their first
-lines, and then documents them, module by module.  A name is documented where a user
-finds it: at the top level, else in the package that exports it, else in the module that
-defines it.  What begins with an underscore, here or in its path, is private, and so is
-`PRIVATE`.
+The pages are written when the book is built. A page ``book/api/PACKAGE`` begins with a
+table of the package's names and their first lines, and then documents them, module by
+module. A name is documented at the shortest path: at the top level, otherwise in the
+package that exports it, otherwise in its module. Names and paths with a leading
+underscore are private, and so are the modules in `PRIVATE`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ import companion
 
 FOLDER = "book/api/"
 PRIVATE = ("cobandit.cli", "cobandit.__main__", "companion.cli")
-"""Modules that are no interface: commands say themselves what they take."""
+"""Modules without a Python interface, such as commands, which have their own help."""
 
 ATTRIBUTES = re.compile(r"Attributes\n-+\n(.*?)(?:\n\S+\n-+\n|$)", re.DOTALL)
 
 
 @cache
 def public_modules() -> tuple[ModuleType, ...]:
-    """Import every public module, a package before what is in it."""
+    """Import every public module, each package before its modules."""
     names = [
         module.name
         for package in (cobandit, companion)
@@ -52,7 +52,8 @@ def package_of(module: ModuleType) -> str:
 
     Examples
     --------
-    >>> import cobandit.dominance, cobandit.tables.importers.helm, companion.paper.printed
+    >>> import cobandit.dominance, cobandit.tables.importers.helm
+    >>> import companion.paper.printed
     >>> package_of(cobandit.dominance), package_of(cobandit.tables.importers.helm)
     ('cobandit', 'cobandit.tables')
     >>> package_of(companion.paper.printed)
@@ -65,7 +66,7 @@ def package_of(module: ModuleType) -> str:
 
 @cache
 def find_places() -> dict[int, str]:
-    """Find the shortest path of each documented function and class, by its identity."""
+    """Return the shortest path of each documented function and class, by its id."""
     modules = public_modules()
 
     packages = [module for module in modules if hasattr(module, "__path__")]
@@ -91,7 +92,7 @@ def find_places() -> dict[int, str]:
 
 
 def documented_in(module: ModuleType) -> list[Any]:
-    """List the functions and classes that a module defines and that are documented, in its order."""
+    """List the documented functions and classes of a module, in its order."""
     places = find_places()
     return [
         thing
@@ -101,7 +102,7 @@ def documented_in(module: ModuleType) -> list[Any]:
 
 
 def list_names(title: str, things: list[Any]) -> str:
-    """Ask for a table of names with their first lines."""
+    """Return the directive for a table of names with their first lines."""
     places = find_places()
     names = "\n".join(f"   ~{places[id(thing)]}" for thing in things)
     return (
@@ -111,11 +112,11 @@ def list_names(title: str, things: list[Any]) -> str:
 
 
 def describe_class(thing: type) -> str:
-    """Ask for a class with its members, but for those that its docstring describes."""
+    """Return the directive for a class, without members in its docstring."""
     kind = "exception" if issubclass(thing, BaseException) else "class"
     section = ATTRIBUTES.search(inspect.getdoc(thing) or "")
     listed = re.findall(r"(?m)^(\w[\w, ]*?) :", section[1] if section else "")
-    # Python documents a field without a comment as an alias of its number
+    # without a comment, Python's docstring of a field is "Alias for field number ..."
     comments = ModuleAnalyzer.for_module(thing.__module__).find_attr_docs()
     fields = [
         name
@@ -130,7 +131,7 @@ def describe_class(thing: type) -> str:
 def describe_module(module: ModuleType) -> Iterator[str]:
     """Describe a module and its contents in the order of the source."""
     places = find_places()
-    # a function may have the name of its module, which then cannot be linked to
+    # a module cannot be linked to if a function has the same name
     hidden = "   :no-index:\n" if module.__name__ in places.values() else ""
     yield f".. automodule:: {module.__name__}\n{hidden}"
 
@@ -149,7 +150,7 @@ def describe_module(module: ModuleType) -> Iterator[str]:
 
 
 def is_exported(thing: Any, package: str) -> bool:
-    """Tell whether a package exports a name itself, not only in one of its modules."""
+    """Return whether a package itself exports a name."""
     return find_places()[id(thing)].rpartition(".")[0] == package
 
 
@@ -169,13 +170,14 @@ def write_page(package: str) -> Iterator[str]:
             yield list_names(f"In {module.__name__}", others)
     for module in modules:
         yield (
-            f"## {module.__name__.removeprefix('cobandit.').removeprefix('companion.')}\n"
+            "## "
+            f"{module.__name__.removeprefix('cobandit.').removeprefix('companion.')}\n"
         )
         yield "\n".join(["```{eval-rst}", *describe_module(module), "```\n"])
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the reference into the page of its package."""
+    """Replace the source of a reference page by its content."""
     if page.startswith(FOLDER):
         source[0] += "\n".join(write_page(page.removeprefix(FOLDER)))
 
@@ -189,7 +191,7 @@ def show_types(
     signature: str,
     returns: str,
 ) -> tuple[str, str] | None:
-    """Show a signature with its types, as they are written in the source."""
+    """Return a signature with types as they are written in the source."""
     if inspect.isclass(thing):
         parameters = write_fields(thing) or write_constructor(thing)
         return None if parameters is None else (f"({parameters})", "")
@@ -204,7 +206,7 @@ def show_types(
 
 
 def parse_definition(thing: Any) -> ast.stmt | None:
-    """Parse the source of a function or a class, None if Python made it."""
+    """Parse the source of a function or class; None if it has no source."""
     try:
         source = inspect.getsource(thing)
     except (OSError, TypeError):
@@ -212,7 +214,7 @@ def parse_definition(thing: Any) -> ast.stmt | None:
     if not source[0].isspace():
         return ast.parse(source).body[0]
 
-    # a definition in a class is indented
+    # dedent, because a definition in a class is indented
     block = ast.parse(f"if True:\n{source}").body[0]
     return block.body[0] if isinstance(block, ast.If) else None
 
@@ -225,7 +227,7 @@ def remove_self(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 
 
 def write_fields(thing: type) -> str | None:
-    """Write the fields of a NamedTuple with their types, None for other classes."""
+    """Return the fields of a NamedTuple with their types; None for other classes."""
     definition = parse_definition(thing) if hasattr(thing, "_fields") else None
     if not isinstance(definition, ast.ClassDef):
         return None
@@ -234,10 +236,10 @@ def write_fields(thing: type) -> str | None:
 
 
 def write_constructor(thing: type) -> str | None:
-    """Write the parameters of a constructor with their types, None if Python made it.
+    """Return the parameters of a constructor with types; None if it has no source.
 
-    A constructor that is inherited, or passes options to its parent, has the parameters
-    of the parent.
+    A constructor that is inherited, or passes its options on, has the parameters of its
+    parent.
     """
     written: dict[str, str] = {}
     for base in reversed(thing.__mro__):
@@ -261,7 +263,7 @@ def write_constructor(thing: type) -> str | None:
 
 
 def write_parameters(definition: ast.FunctionDef) -> dict[str, str]:
-    """Write each parameter of a method with its type and its default."""
+    """Return each parameter of a method with its type and default."""
     remove_self(definition)
     arguments = definition.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -285,7 +287,7 @@ def write_parameters(definition: ast.FunctionDef) -> dict[str, str]:
 
 
 def allow_equal_names(app: Sphinx, config: Config) -> None:
-    """Let two modules have a class of one name: a type in a docstring then leads to the first."""
+    """Allow classes of equal names; a type in a docstring then links to the first."""
     config.suppress_warnings.append("ref.python")
 
 

@@ -1,7 +1,8 @@
-"""A pytest plugin that lets nbval run notebooks side by side: ``pytest -p side_by_side -n 2 --nbval ...``.
+"""A pytest plugin that makes nbval run notebooks in parallel.
 
-Two kernels that start at once may pick the same port; these talk through sockets of the
-file system instead. They are warm, as those that run the pages of the book.
+Use it with ``pytest -p side_by_side -n 2 --nbval ...``. Two kernels that start at the
+same time may choose the same port, so these kernels use sockets in the file system.
+Like the kernels of the book's pages, they start as forks.
 """
 
 from pathlib import Path

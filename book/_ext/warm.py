@@ -1,16 +1,15 @@
-"""Kernels for pages, as forks of a process in which the slow imports are done.
+"""Kernels for pages, which are forks of a process with the slow imports.
 
-`use` makes Jupyter start its kernels as copies of one process that has imported pandas,
-matplotlib and numba and loaded every compiled method; they share nothing else.  Only on
-Linux, where it can be forked safely.
+`use` makes Jupyter start kernels as forks of a process that has imported pandas,
+matplotlib and numba, and loaded every compiled method. Kernels share nothing else. This
+works only on Linux, where such a process can be forked safely.
 
-It is here because a page with four replays then takes 0.6 s instead of 2.6 (median of
-four, two cores), while the process itself takes 4.4 s once: half a minute of processor
-time per build of the book, and the same again where tests run its notebooks.  From
-nothing it also compiles each method once, which pages that start side by side would
-otherwise do at the same time.
+The reason is speed: a page with four replays takes 0.6 s instead of 2.6 (median of
+four, two cores), and the process takes 4.4 s once. This saves half a minute of
+processor time per build of the book, and as much in tests of the notebooks. Without a
+cache, the process also compiles each method only once, instead of once per page.
 
-    python book/_ext/warm.py    # that process: a line on stdin starts a kernel, its process id is the answer
+    python book/_ext/warm.py    # start the process; each line on stdin starts a kernel
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ one_at_a_time = Lock()
 
 
 def use() -> None:
-    """Let the kernels that this process starts be warm ones."""
+    """Make this process start all kernels as forks."""
     if sys.platform == "linux":
         entry = EntryPoint(
             "warm", f"{__name__}:Warm", KernelProvisionerFactory.GROUP_NAME
@@ -46,17 +45,17 @@ def use() -> None:
 
 
 class Warm(LocalProvisioner):
-    """Starts a kernel as a fork, which is spoken to through files instead of ports.
+    """Starts a kernel as a fork, with sockets in the file system instead of ports.
 
-    Jupyter looks for free ports and leaves them for the kernel to take.  When several
-    processes start kernels at the same time, another one may take them first.
+    Jupyter looks for free ports, which the kernel opens later. If several processes
+    start kernels at the same time, another kernel may open them first.
     """
 
     sockets: TemporaryDirectory[str] | None = None
 
     async def pre_launch(self, **kwargs):
         if self.sockets is None:  # the kernel starts for the first time
-            # its path is short: a socket's has at most 107 characters
+            # a short path, because the path of a socket has at most 107 characters
             self.sockets = TemporaryDirectory(prefix="kernel-")
             self.parent.transport = "ipc"
             self.parent.cache_ports = False
@@ -80,7 +79,7 @@ class Warm(LocalProvisioner):
 
 
 class Forked:
-    """As much of `subprocess.Popen` as jupyter_client asks for."""
+    """The part of the interface of `subprocess.Popen` that jupyter_client uses."""
 
     stdin = stdout = stderr = None
 
@@ -103,14 +102,14 @@ class Forked:
         self.send_signal(signal.SIGTERM)
 
     def poll(self) -> int | None:
-        """None while it runs; how it ended is known to the process that forked it only."""
+        """Return None while the kernel runs, else 0: only its parent knows the code."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
             return 0
         return None
 
-    wait = poll  # is called once the kernel has ended
+    wait = poll  # jupyter_client only calls it after the end of the kernel
 
 
 @lru_cache(maxsize=1)
@@ -128,12 +127,12 @@ def _server() -> subprocess.Popen[str]:
 
 
 def load_kernels() -> None:
-    """Play each method once: what is compiled or loaded here, no page compiles or loads.
+    """Run each method once, so that no page has to compile or load its kernel.
 
-    Where nothing is compiled yet, one process and its child do it, half each, and other
-    servers wait.
+    If nothing is compiled yet, one process and its child compile half of the methods
+    each, while other servers wait.
     """
-    import fcntl  # Linux has it, as everything that comes here
+    import fcntl  # exists only on Linux, like forked kernels
 
     import cobandit as cb
     from cobandit.policies.registry import list_methods
@@ -164,8 +163,10 @@ def load_kernels() -> None:
 
 
 def serve() -> None:
-    """Import what pages import, and fork for each kernel that is asked for; ends with whoever asks."""
-    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
+    """Import the modules of pages, and fork a kernel for each line on stdin."""
+    os.environ["JPY_PARENT_PID"] = str(
+        os.getpid()
+    )  # a kernel ends when its parent ends
     import matplotlib.pyplot  # noqa: F401
     import pandas.io.formats.style  # noqa: F401
     import scipy.stats  # noqa: F401
@@ -175,10 +176,10 @@ def serve() -> None:
     import cobandit.tables  # noqa: F401
 
     load_kernels()
-    gc.freeze()  # what is here already is no kernel's to clean up
-    # kernels that have ended leave no trace
+    gc.freeze()  # exclude existing objects from the garbage collection of kernels
+    # the system removes kernels that have ended
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    # whoever asks is interrupted, and its end is ours
+    # ignore interrupts: the client receives them too, and this process ends with it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         arguments, env, cwd = json.loads(line)

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from cobandit.errors import CobanditError, raise_fault
 
-#: Largest number of letters of a name in a table on the terminal.
+#: Largest number of characters of a name in a table on the terminal.
 LONGEST = 120
 
 
 def console(stderr: bool = False) -> Console:
-    """Make a console that prints markup and emoji codes as they are."""
+    """Make a console that prints markup and emoji codes literally."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
@@ -37,7 +37,7 @@ def plain(name: object, longest: int = LONGEST) -> str:
 
 
 def read_value(text: str) -> Any:
-    """Read a whole number, a number, or a YAML value (YAML reads 5e-2 as text)."""
+    """Read a number or YAML value; numbers first, because YAML reads 5e-2 as text."""
     import yaml
 
     for kind in (int, float):
@@ -89,14 +89,14 @@ def read_pairs(
 
 
 def print_lines(terminal: Console, *lines: str) -> None:
-    """Print lines that may hold names, folded to the width of the terminal."""
+    """Print lines with plain names, wrapped to the width of the terminal."""
     for line in lines:
         terminal.print(plain(line, longest=100_000))
 
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function of name, evaluations done and their total that updates a bar."""
+    """Yield a function that updates a progress bar: name, number done, and total."""
     with Progress(console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
@@ -109,14 +109,14 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def run_app(app: typer.Typer) -> None:
-    """Run a command; bad input ends it with a message and exit code 2."""
+    """Run the command line; bad input ends it with a message and exit code 2."""
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
     err = console(stderr=True)
     try:
         app()
     except (CobanditError, OSError) as error:
         message = str(error)
-        # such as a name that is too long, or a folder without permission
+        # for example a name that is too long, or a folder without permission
         if isinstance(error, OSError):
             message = (
                 f"{error.filename or 'a file'}: {error.strerror or error} -> check the"
@@ -140,15 +140,18 @@ Budget = Annotated[
 About = Annotated[
     Literal["instances", "benchmark"],
     typer.Option(
-        help="Whether answers are about instances like these, or this benchmark."
+        help=(
+            "Whether answers are about instances like these, or only about this"
+            " benchmark."
+        )
     ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
         help=(
-            "Column that groups related instances, such as a passage. Its values are"
-            " counted instead of instances."
+            "Column that groups related instances, such as the passage that"
+            " questions are about. Decisions then count groups instead of instances."
         )
     ),
 ]

@@ -1,4 +1,4 @@
-"""``cobandit recommend``: configurations worth their cost, and evaluations to make."""
+"""``cobandit recommend``: configurations worth their cost, and next evaluations."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def recommend(
         typer.Option(
             metavar="OBJECTIVE=VALUE",
             help=(
-                "Choose the cheapest configuration with at least this mean. Repeat for"
-                " more conditions, all of which have to hold."
+                "Choose the cheapest configuration with at least this mean."
+                " Repeatable; all conditions have to hold."
             ),
         ),
     ] = None,
@@ -33,14 +33,20 @@ def recommend(
         list[str] | None,
         typer.Option(
             metavar="OBJECTIVE=VALUE",
-            help="Choose the cheapest configuration within this distance of the best.",
+            help=(
+                "Choose the cheapest configuration whose mean is at most this far"
+                " below the best."
+            ),
         ),
     ] = None,
     prefer: Annotated[
         str | None,
         typer.Option(
             metavar="OBJECTIVE:WEIGHT,...",
-            help="Choose the best weighted mean among those that meet the conditions.",
+            help=(
+                "Weight of an objective. Among configurations that meet the"
+                " conditions, choose the best weighted mean."
+            ),
         ),
     ] = None,
     tolerance: Annotated[
@@ -48,8 +54,8 @@ def recommend(
         typer.Option(
             metavar="VALUE | NAME=VALUE",
             help=(
-                "Largest difference that does not matter, in all objectives or in one;"
-                " for costs, cost=10% or an amount."
+                "Largest difference that does not matter: VALUE for all objectives,"
+                " NAME=VALUE for one, cost=10% or cost=AMOUNT for costs."
             ),
         ),
     ] = None,
@@ -57,7 +63,10 @@ def recommend(
         bool,
         typer.Option(
             "--certified",
-            help="Plan for a race with a proved error, as stop: {certified: true}.",
+            help=(
+                "Plan the next evaluations of a certified race, whose error is"
+                " proved (in a plan, stop: {certified: true})."
+            ),
         ),
     ] = False,
     budget: Budget = None,
@@ -65,7 +74,10 @@ def recommend(
     dominance: Annotated[
         Literal["standard", "strict"],
         typer.Option(
-            help="Strict is the paper's: better in every objective, at any cost."
+            help=(
+                "Kind of dominance. strict is the paper's: better in every"
+                " objective, whatever the cost."
+            )
         ),
     ] = "standard",
     cluster: Cluster = None,
@@ -81,14 +93,14 @@ def recommend(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Leave out a configuration, as if it had not been evaluated.",
+            help="Leave out a configuration, as if it were not in the table.",
         ),
     ] = None,
     why: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Show which configurations beat this one, and by how much.",
+            help="Show the configurations that beat this one, and by how much.",
         ),
     ] = None,
     ratio: Annotated[
@@ -98,14 +110,14 @@ def recommend(
     everything: Annotated[
         bool,
         typer.Option(
-            "--all", help="Show all configurations, also those that are beaten."
+            "--all", help="Show all configurations, including those that are beaten."
         ),
     ] = False,
     html: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the answer as an HTML file that needs no network.",
+            help="Write the answer as an HTML file, readable offline.",
         ),
     ] = None,
     as_json: Annotated[
@@ -150,7 +162,7 @@ def recommend(
         **resampled,
     )
     if html is not None:
-        # pictures need matplotlib, whose import takes as long as the recommendation
+        # imported only for pages, because matplotlib is slow to import
         from cobandit.figures import write_front_page
 
         write_front_page(advice, html)
@@ -195,12 +207,12 @@ def _read_tolerances(texts: list[str], objectives: Sequence[str]) -> dict[str, A
     expected = "a number, OBJECTIVE=NUMBER or cost=10%"
     tolerances = dict.fromkeys(objectives, 0.0)
 
-    # a number without a name is for all objectives
+    # a number without a name applies to all objectives
     unnamed = [f"all={text}" for text in texts if "=" not in text]
     for value in read_pairs(option, unnamed, expected, read=float).values():
         tolerances = dict.fromkeys(objectives, value)
 
-    # others are for one objective, or for the cost, which may be a share
+    # the others apply to one objective, or to the cost, where a share is allowed
     named = [text for text in texts if "=" in text]
     pairs = read_pairs(option, named, expected, read=str)
     cost = pairs.pop("cost", "0")

@@ -1,4 +1,4 @@
-"""A recommendation on the terminal: headline, table of the front, and lines below."""
+"""Printing a recommendation: headline, table of the front, and lines below it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from cobandit.advice.rivals import Rivals
     from cobandit.tables import EvaluationTable
 
-#: Rows of the table, which fit on one screen; ``--all`` and ``--json`` show all.
+#: Largest number of rows of the table, for one screen; ``--all`` and ``--json`` show
+#: all.
 SHOWN = 15
-#: Smallest width of a name before intervals are left out to make room.
+#: Smallest width for names; below it, intervals are left out to make room.
 NAME = 24
 #: Width of the labels of the lines below the table.
 LABEL = 11
@@ -36,7 +37,7 @@ def print_advice(
 ) -> None:
     """Print a recommendation: headline, table of the front, and lines below.
 
-    With the ``source`` that a user named, the last line shows further options.
+    With ``source``, the user's name of the table, the last line shows further options.
     """
     from cobandit.advice.answer import answer
 
@@ -58,12 +59,12 @@ def print_advice(
 class Layout(NamedTuple):
     """Parts of the table of an answer."""
 
-    steps: bool  #: whether it has the steps of the front
-    intervals: bool  #: whether it has the intervals of the means
-    measured: bool  #: whether it has columns of measured values
+    steps: bool  #: whether the table has the steps of the front
+    intervals: bool  #: whether the table has the intervals of the means
+    measured: bool  #: whether the table has columns of measured values
 
 
-#: From the widest to the narrowest layout.
+#: Layouts, from the widest to the narrowest.
 LAYOUTS = (
     Layout(steps=True, intervals=True, measured=True),
     Layout(steps=False, intervals=True, measured=True),
@@ -80,7 +81,7 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
     shown = front_first(advice) if everything else shorten(advice, likely, SHOWN)
     longest = max(len(plain(name)) for name in shown.index)
 
-    # names are never cut, only folded
+    # names are wrapped, but never truncated
     for layout in LAYOUTS:
         texts = _write_columns(advice, shown, layout)
         widths = [max(len(str(head)), texts[head].str.len().max()) for head in texts]
@@ -97,7 +98,7 @@ def _draw_front(advice: Recommendation, width: int, everything: bool) -> Table:
         view.add_column(head, justify="left" if head == STEP else "right", no_wrap=True)
     places = front_first(advice).index.get_indexer(shown.index)
     for number, (name, *cells) in enumerate(texts.itertuples(name=None)):
-        # an ellipsis stands for hidden rows in between
+        # a row with an ellipsis marks hidden rows
         if number and places[number] > places[number - 1] + 1:
             view.add_row("…")
         view.add_row(plain(name), *cells)
@@ -177,6 +178,6 @@ def print_rivals(against: Rivals, table: EvaluationTable, terminal: Console) -> 
     level = percent(against.level)
     print_lines(
         terminal,
-        f"Rival less {name}, on the instances that both have; intervals: {level}, one"
+        f"Difference of rival and {name} on shared instances; intervals: {level}, one"
         " difference at a time.",
     )

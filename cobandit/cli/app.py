@@ -1,6 +1,6 @@
 """The ``cobandit`` command, and ``cobandit import`` with one subcommand per format.
 
-A subcommand imports its part of the library only when it runs, so that help is quick.
+A subcommand imports its part of the library only when it runs, so that help is fast.
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ Paths = Annotated[
 Output = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", help="The table, a .parquet file; its card is .yml beside it."
+        "--output",
+        "-o",
+        help=(
+            "Path of the new table, a .parquet file. The card is written next to it"
+            " as .yml."
+        ),
     ),
 ]
 
 
 class ImportGroup(TyperGroup):
-    """The commands of all importers, made at first use since importers need pandas."""
+    """The commands of all importers, made at first use: importers need pandas."""
 
     HELP = (
-        "Make a table and its card from evaluation logs, and report what was used and"
-        " what was left out."
+        "Make a table and its card from evaluation logs, and report used and"
+        " left-out evaluations."
     )
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -50,14 +55,15 @@ class ImportGroup(TyperGroup):
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a format, None if there is no such format."""
+        """Return the command of a format; None if there is no such format."""
         self._make()
         command = super().get_command(ctx, cmd_name)
         if command is None and (Path(cmd_name).suffix or Path(cmd_name).exists()):
             formats = ", ".join(self.commands)
             ctx.fail(
-                f"{cmd_name!r} is a file or a folder. Name its format first: {formats};"
-                f" for example, cobandit import csv {cmd_name} -o table.parquet."
+                f"{cmd_name!r} is a file or a folder. Write its format before it"
+                f" ({formats}): for example, cobandit import csv {cmd_name} -o"
+                " table.parquet."
             )
         return command
 
@@ -92,7 +98,8 @@ def _shared() -> list[inspect.Parameter]:
         _parameter(
             "update",
             bool,
-            "Add to an earlier table, and replace evaluations that are imported again.",
+            "Update an earlier table: add new evaluations, and replace those that"
+            " are imported again.",
         ),
         _parameter("force", bool, "Replace an earlier table and its card."),
     ]
@@ -106,7 +113,7 @@ def _parameter(name: str, kind: Any, help_: str) -> inspect.Parameter:
 
 
 def _specific(importer: Importer) -> list[inspect.Parameter]:
-    """Return the options of an importer, made of the fields of its options class."""
+    """Return the options of an importer, one per field of its options class."""
     parameters = []
     for name, field in importer.options.model_fields.items():
         kind: Any = list[str] if isinstance(field.default, tuple) else str
@@ -126,7 +133,7 @@ def _command(importer: Importer) -> Any:
         from cobandit.tables.importers import import_logs
 
         terminal = console()
-        # the importer has the defaults of options that were not set
+        # options that were not set get the importer's defaults
         options = {
             name: value for name, value in options.items() if value not in (None, [])
         }
@@ -150,8 +157,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     help=(
-        "Choose among LLM configurations under a budget: evaluate them, or replay"
-        " methods on tables of evaluations."
+        "Choose among LLM configurations under a budget: evaluate them, get"
+        " recommendations from tables of evaluations, or replay methods on tables."
     ),
 )
 app.add_typer(

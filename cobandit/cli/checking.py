@@ -1,4 +1,4 @@
-"""``cobandit datasets``, ``validate`` and ``doctor``: tables, and checks of a table."""
+"""``cobandit datasets``, ``validate``, ``doctor``: list tables, check a table."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ def validate(
     card: Annotated[
         Path | None,
         typer.Option(
-            help="The card, which describes the columns (default: FILE with .yml)."
+            help=(
+                "The card, which describes the columns (default: FILE with the"
+                " suffix .yml)."
+            )
         ),
     ] = None,
 ) -> None:
-    """Check an evaluation table against its card, and list faults with remedies."""
+    """Check an evaluation table against its card, and list all faults with remedies."""
     import cobandit as cb
     from cobandit._text import amount
     from cobandit.dominance import pareto_mask
@@ -50,7 +53,7 @@ def validate(
     print_lines(
         terminal,
         *repr(table).splitlines(),
-        f"a single profiling evaluation costs {low} to {high} {unit}",
+        f"a profiling evaluation costs {low} to {high} {unit}",
         f"best in the objectives, whatever the cost: {', '.join(map(plain, best))}",
     )
     terminal.print("valid", style="green")
@@ -63,9 +66,9 @@ def doctor(
         bool, typer.Option("--json", help="Print the findings as JSON.")
     ] = False,
 ) -> None:
-    """Check a table for common problems, and list each with its remedy.
+    """Check a table for common problems, and print each with its remedy.
 
-    Findings are not errors: the exit code is 0.
+    Findings are not errors, so the exit code is 0.
 
     Example: [b]cobandit doctor my.parquet[/b]
     """

@@ -8,7 +8,7 @@ MOVED = ("page", "rerun", "verify", "reconstruct")
 
 
 def refuse_moved(context: typer.Context) -> None:
-    """Raise an error that names the command's new place."""
+    """Raise an error with the new name of the command."""
     raise CobanditError(
         f"cobandit {context.info_name} is now cobandit-book {context.info_name} -> "
         "install it in a checkout of the book: pip install ./companion",

@@ -1,4 +1,4 @@
-"""``cobandit replay``: runs of methods on a table at several budgets."""
+"""``cobandit replay``: run methods on a table at several budgets."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def replay(
         str,
         typer.Argument(
             help=(
-                "Name in the catalogue (see [b]cobandit datasets[/b]) or file with a"
-                " card next to it."
+                "Name in the catalogue (see [b]cobandit datasets[/b]), or file with"
+                " a card next to it."
             )
         ),
     ],
@@ -36,8 +36,8 @@ def replay(
             "--method",
             "-m",
             help=(
-                "NAME or NAME:option=value,...; repeat for more (default: the online"
-                " methods with the paper's radii)."
+                "Method: NAME or NAME:option=value,...; repeatable (default: the"
+                " online methods with the paper's radii)."
             ),
         ),
     ] = None,
@@ -47,8 +47,8 @@ def replay(
             "--rho",
             "-b",
             help=(
-                "Budget in evaluations per configuration; repeat for more (default: the"
-                " paper's)."
+                "Budget in evaluations per configuration; repeatable (default: the"
+                " paper's budgets)."
             ),
         ),
     ] = None,
@@ -56,15 +56,21 @@ def replay(
         int, typer.Option(help="Number of independent runs per method and budget.")
     ] = 100,
     seed: Annotated[
-        int, typer.Option(help="Seed; the same seed gives the same pulls.")
+        int,
+        typer.Option(
+            help=(
+                "Seed of the random order of feedback; the same seed gives the same"
+                " results."
+            )
+        ),
     ] = 0,
     share: Annotated[
         list[float] | None,
         typer.Option(
             "--share",
             help=(
-                "Identification: budget as a share of the cost of evaluating"
-                " everything, instead of --rho."
+                "For identification, instead of --rho: budget as a share of the cost"
+                " of evaluating everything; repeatable."
             ),
         ),
     ] = None,
@@ -72,8 +78,8 @@ def replay(
         Literal["bootstrap", "once"],
         typer.Option(
             help=(
-                "Identification: draw instances with replacement, or evaluate each at"
-                " most once."
+                "For identification: whether instances are drawn with replacement,"
+                " or evaluated at most once."
             ),
         ),
     ] = "bootstrap",
@@ -81,7 +87,7 @@ def replay(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
 ) -> None:
-    """Run methods on a table at several budgets, write every run and print means.
+    """Run methods on a table at several budgets, write all runs, and print means.
 
     Online: CoHVUCB, CoHVUCBV, CoHVKLUCB, HVUCB, AccuracyCostUCB, UniformAllocation.
     Identification: CoPSI, CoPSIExact, CoPSIAdaptive, PSISR, UniformIdentification.
@@ -102,7 +108,7 @@ def replay(
     ):
         raise_fault(
             f"--output {output}",
-            "it is not a .parquet or .csv file in an existing folder",
+            "this is not a .parquet or .csv file in an existing folder",
             "give such a file",
             code="output-file",
         )
@@ -115,7 +121,7 @@ def replay(
     if online and (share or feedback == "once"):
         raise_fault(
             "--share or --feedback",
-            "these are for identification, and the methods are online",
+            "these options are for identification, but the methods are online",
             "use --rho with online methods",
             code="online-budget",
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_end(done: Run, terminal: Console) -> None:
-    """Print the result of a run: spending, flaws, returned set and recommendation."""
+    """Print the result of a run: cost, flaws, returned set and recommendation."""
     import cobandit as cb
 
     print_lines(
@@ -35,20 +35,20 @@ def print_end(done: Run, terminal: Console) -> None:
 
 
 def write_spending(done: Run) -> list[str]:
-    """Write the spending of a run, and flaws of its evaluations."""
+    """Return lines on the cost of a run and the flaws of its evaluations."""
     from cobandit._text import amount
 
     unit = done.plan.cost.unit
     budget = "" if done.budget is None else f" of {amount(done.budget)}"
     spent = f"spent {amount(done.spent)}{budget} {unit}"
     if done.inherited:
-        spent += f", {amount(done.inherited)} of it in an earlier table"
+        spent += f", of which {amount(done.inherited)} in an earlier table"
     prices = [f"prices: {done.prices}"] if done.prices else []
     return [spent, *done.losses, *prices]
 
 
 def write_returned(done: Run) -> list[str]:
-    """Write the configurations that the method returns, and their certainty."""
+    """Return lines on the returned configurations and their certainty."""
     from cobandit._text import some_names
     from cobandit.policies.identification_policy import IdentificationPolicy
     from cobandit.policies.pareto_race import ParetoRace
@@ -68,7 +68,7 @@ def write_returned(done: Run) -> list[str]:
 
 
 def _write_settled(done: Run, policy: ParetoRace) -> str:
-    """Write the number of settled configurations, and why others are not settled."""
+    """Return a line on the settled configurations, and why others are not settled."""
     from cobandit.advice.words import describe_tolerance
 
     plan = done.plan
@@ -78,26 +78,26 @@ def _write_settled(done: Run, policy: ParetoRace) -> str:
     )
     if tolerance:
         line += (
-            f" within {tolerance} (each is returned, or better by at most this than a"
-            " returned one)"
+            f" within {tolerance} (each is returned, or at most this much better than"
+            " a returned one)"
         )
     line += f", on the first {policy.pulls.max()} of {len(plan.order)} instances"
     if policy.status == "out of budget":
-        line += "; the budget does not hold another round"
+        line += "; the budget is too small for another round"
         if plan.largest_cost is not None:
             line += " if each evaluation costs its largest_cost"
     return line
 
 
 def write_files(done: Run) -> list[str]:
-    """Write the path of the table, and how to continue the run."""
+    """Return lines on the path of the table and on continuing the run."""
     lines = [f"table: {done.table}, with its card"]
     if not done.policy.finished:
         lines.append("to continue: run the same command again, without --export")
     elif done.plan.is_once and done.policy.pulls.max() < len(done.plan.order):
         lines.append(
-            "to continue: change the plan's stop, budget or method, and run the same"
-            " command again"
+            "to continue: change stop, budget or method in the plan, and run the"
+            " same command again"
         )
     return lines
 
@@ -111,24 +111,29 @@ def run(
     start: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="A table to start from, whose evaluations are reused."
+            "--from",
+            help="A table whose evaluations are reused, instead of being repeated.",
         ),
     ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Evaluate nothing: check the plan, and estimate its cost."
+            "--dry-run",
+            help="Check the plan and estimate its cost, without any evaluation.",
         ),
     ] = False,
     export: Annotated[
         bool,
         typer.Option(
             "--export",
-            help="Evaluate nothing: write the table so far, also during the run.",
+            help=(
+                "Write the table of the evaluations so far, without any new"
+                " evaluation; also during the run."
+            ),
         ),
     ] = False,
 ) -> None:
-    """Evaluate configurations until it is clear which ones are best.
+    """Run a plan: evaluate configurations until it is clear which ones are best.
 
     The same command continues an interrupted run.  The result is the Pareto set that
     the method returns, and the table of all evaluations with its card.
@@ -171,7 +176,7 @@ def run(
 def _leave(
     terminal: Console, plan: Path, folder: Path | None, start: Path | None
 ) -> None:
-    """Print how to continue an interrupted run, and end the process by the signal."""
+    """Print how to continue an interrupted run, and end the process."""
     options = {"--folder": folder, "--from": start}
     words = ["cobandit", "run", str(plan)]
     for name, value in options.items():
@@ -180,12 +185,12 @@ def _leave(
 
     command = shlex.join(words)
     terminal.print(
-        f"interrupted; all evaluations are kept. Continue with: {command}\n"
-        f"Or write the table of these evaluations: {command} --export",
+        f"Interrupted; all evaluations are kept. Continue with: {command}\nOr write"
+        f" the table of these evaluations: {command} --export",
         soft_wrap=True,
     )
     sys.stdout.flush()
 
-    # end by the signal itself, since evaluations in threads cannot be cancelled
+    # the signal ends the process, because evaluations in threads cannot be cancelled
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Progress of a run on a terminal: a bar, and a line per failing configuration."""
+"""Displaying the progress of a run: a bar, and a line per failing configuration."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from cobandit.cli import plain
 if TYPE_CHECKING:
     from cobandit.live import Progress
 
-#: Seconds between two drawings.
+#: Seconds between two updates.
 EVERY = 0.2
-#: Largest number of failing configurations that are drawn.
+#: Largest number of failing configurations that are shown.
 FAILING = 8
-#: Largest number of members of the front that are named.
+#: Largest number of configurations on the front that are named.
 NAMED_MEMBERS = 8
 #: Width of the bar, in columns.
 BAR_WIDTH = 20
-#: Number of parts of the budget, after each of which a line is printed.
+#: Number of equal parts of the budget; a line is printed after each part.
 BUDGET_STEPS = 10
 
 
@@ -37,11 +37,11 @@ class Failures:
 
     #: number of failures
     counts: dict[str, int] = field(default_factory=dict)
-    #: line of the last failure
+    #: description of the last failure
     last: dict[str, str] = field(default_factory=dict)
 
     def add(self, progress: Progress) -> bool:
-        """Count a failure, and return whether it is the first of its configuration."""
+        """Count a failure; return whether it is the first of its configuration."""
         if not progress.failed:
             return False
         name = progress.configuration
@@ -50,11 +50,11 @@ class Failures:
         return self.counts[name] == 1
 
     def lines(self, repeated: bool = False) -> list[str]:
-        """Write a line per configuration, optionally only for repeated failures."""
+        """Return a line per failing configuration, or only for repeated failures."""
         names = sorted(self.counts, key=lambda name: -self.counts[name])
         return [
             (
-                f"{name}: {self.counts[name]:,} tries failed; the last:"
+                f"{name}: {self.counts[name]:,} tries failed; the last one:"
                 f" {self.last[name]}"
                 if self.counts[name] > 1
                 else self.last[name]
@@ -66,12 +66,12 @@ class Failures:
 
 @contextmanager
 def watching(terminal: Console) -> Iterator[Callable[[Progress], None]]:
-    """Yield a function that a run calls after each event, to draw its progress."""
+    """Yield a function that displays the progress of a run after each event."""
     yield from _draw(terminal) if terminal.is_terminal else _print(terminal)
 
 
 def _draw(terminal: Console) -> Iterator[Callable[[Progress], None]]:
-    """Redraw the line a few times per second, and leave its last state visible."""
+    """Redraw the display a few times per second, and keep its last state visible."""
     failures = Failures()
     drawn = 0.0
     latest: Progress | None = None
@@ -96,7 +96,7 @@ def _draw(terminal: Console) -> Iterator[Callable[[Progress], None]]:
 
 
 def _print(terminal: Console) -> Iterator[Callable[[Progress], None]]:
-    """Print a line per stage, tenth of the budget, and change of a configuration."""
+    """Print a line for each new stage, part of the budget, and first failure."""
     failures = Failures()
     shown: tuple[str, int, int | None] = ("", 0, None)
 
@@ -124,7 +124,7 @@ def _print(terminal: Console) -> Iterator[Callable[[Progress], None]]:
 
 
 def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
-    """Draw a bar of the budget, numbers, the front so far, and failures."""
+    """Draw a progress bar with numbers, the current front, and failures."""
     share = find_share(progress)
     line = Table.grid(expand=True, padding=(0, 1, 0, 0))
     line.add_column(no_wrap=True)
@@ -149,7 +149,7 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
 
 
 def find_share(progress: Progress) -> float:
-    """Return the finished share of the pilot, of the budget, or of the forecast."""
+    """Return the completed share of the pilot, of the budget, or of the forecast."""
     from cobandit.policies.pareto_race import ParetoRace
 
     stage = progress.stage
@@ -165,7 +165,7 @@ def find_share(progress: Progress) -> float:
 
 
 def summarize(progress: Progress) -> str:
-    """Summarize the state of a run on one line, the spending first."""
+    """Summarize the state of a run in one line, beginning with its cost."""
     from cobandit._text import some_names
     from cobandit.live.status import describe_spending
 

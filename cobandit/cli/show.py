@@ -1,4 +1,4 @@
-"""``cobandit show`` and ``rescore``: the state of a run, and scores of its answers."""
+"""``cobandit show`` and ``rescore``: show a run, and score its answers again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cobandit.errors import CobanditError
 if TYPE_CHECKING:
     from cobandit.live import Progress
 
-#: Seconds between two pages of a run in progress.
+#: Seconds between two updates of the page of a run in progress.
 PAGE_SECONDS = 30
 
 #: Largest number of rows of the table of configurations.
@@ -35,13 +35,13 @@ def show(
         typer.Option(
             metavar="FILE",
             help=(
-                "Write a page, which is updated and reloads itself while the run goes"
-                " on."
+                "Write an HTML page, which is updated and reloads itself while the"
+                " run is in progress."
             ),
         ),
     ] = None,
 ) -> None:
-    """Show the state of a run, also in progress: spending, front and configurations.
+    """Show the state of a run, finished or in progress: cost, front and configurations.
 
     Example: [b]cobandit show runs/my-run[/b]
     Example: [b]cobandit show runs/my-run --html run.html[/b]
@@ -59,8 +59,7 @@ def show(
         while progress.busy:
             if _write_page(progress, html) and not is_announced:
                 terminal.print(
-                    f"the page is at {html}; it follows the run until this command"
-                    " ends",
+                    f"the page is at {html}; it is updated until this command ends",
                     soft_wrap=True,
                 )
                 is_announced = True
@@ -79,7 +78,7 @@ def show(
 
 
 def write_lines(progress: Progress) -> list[str]:
-    """Write the state of a run, and the configurations that flaws may have removed."""
+    """Return lines on the state of a run, and on configurations missing for flaws."""
     from cobandit.live.status import describe_losers, describe_progress
 
     lines = [f"{name}: {text}" for name, text in describe_progress(progress).items()]
@@ -107,7 +106,7 @@ def print_configurations(progress: Progress, terminal: Console) -> None:
 
 
 def _write_page(progress: Progress, path: Path) -> bool:
-    """Write the page of a run so far; return False if it has nothing to compare yet."""
+    """Write the page of a run; return False if there are too few evaluations."""
     import cobandit as cb
     from cobandit.figures.front_page import RunReport, write_front_page
     from cobandit.live.status import tabulate_configurations, tabulate_evaluations
@@ -116,7 +115,7 @@ def _write_page(progress: Progress, path: Path) -> bool:
         table = tabulate_evaluations(progress)
     except CobanditError:
         return False
-    # before the first comparison the method has no front, and the means decide
+    # before its first comparison, the method has no front, so the means are used
     returned = progress.front or None
     advice = cb.recommend(table, returned=returned, **progress.question)
     seconds = PAGE_SECONDS if progress.busy else None
@@ -138,7 +137,9 @@ def rescore(
     pattern: Annotated[
         str | None, typer.Option(help="The regular expression of the scorer regex.")
     ] = None,
-    tolerance: Annotated[float, typer.Option(help="Largest error of a number.")] = 0.0,
+    tolerance: Annotated[
+        float, typer.Option(help=("Largest accepted difference of a number."))
+    ] = 0.0,
 ) -> None:
     """Score the stored answers of a run again with another scorer, without model calls.
 

@@ -1,8 +1,8 @@
-"""One function per figure: it takes a tidy frame and returns Axes.
+"""Figures: each function takes a table or tidy frame, and draws one figure.
 
-Every method has one colour and one marker through the whole book; variants of a method
-(its options) share both and differ in their line.  Bands are 95 % intervals, whose kind
-is named.
+Every method has the same colour and marker in all figures. Variants of a method (its
+options) share both and differ in the line style. Bands are 95 % intervals; each
+function states their kind.
 """
 
 from cobandit.figures.front_page import write_front_page as write_front_page

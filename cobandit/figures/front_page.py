@@ -1,4 +1,4 @@
-"""The answer as one HTML file, readable offline: picture, sliders and table."""
+"""A recommendation as one HTML file, readable offline: picture, sliders and table."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from cobandit.advice import Recommendation
 
 HERE = Path(__file__).parent
-#: Script that sorts any table by the heading that is pressed.
+#: Script that sorts a table when a heading is clicked.
 SORTABLE = HERE / "sortable.js"
-#: Width and height of a panel, in pixels: one fits on a phone.
+#: Width and height of a panel in pixels; the width fits on a phone.
 WIDTH, HEIGHT = 270, 250
-#: Letters of a name at its mark.
+#: Largest number of characters of a name at its mark.
 SHORT = 24
 
-#: Members of a front whose names stand at their marks.
+#: Largest size of a front whose members are named at their marks.
 NAMED = 8
-#: What the choice is drawn in.
+#: Colour of the choice.
 CHOSEN = "#e8722a"
 
 #: Step of a slider.
@@ -42,17 +42,16 @@ SHAPES = {SETTLED: "circle", OPEN: "diamond", BEATEN: "circle"}
 
 
 class RunReport(NamedTuple):
-    """The part of a page about the run that made the table's evaluations.
+    """The part of a page on the run that made the evaluations.
 
     Attributes
     ----------
     lines : list of str
         Progress of the run.
     table : DataFrame
-        A row per configuration, as `cobandit.live.status.tabulate_configurations` makes
-        it.
+        One row per configuration, from `cobandit.live.status.tabulate_configurations`.
     seconds : int or None
-        Seconds after which the page reloads itself; None once the run is over.
+        Seconds after which the page reloads itself; None after the end of the run.
     """
 
     lines: list[str]
@@ -65,10 +64,11 @@ def write_front_page(
 ) -> None:
     """Write a recommendation as one self-contained HTML file.
 
-    It shows the picture of `cobandit.figures.front` with values at each mark, a slider
-    per objective for the smallest mean, which marks the cheapest configuration that
-    meets it, the lines of the answer, and a table of all configurations that sorts by
-    its headings. It opens without a network, in light and dark themes.
+    The page shows the picture of `cobandit.figures.front`, with values at each mark,
+    the lines of the answer, and a table of all configurations that can be sorted. A
+    slider per objective sets the smallest accepted mean, and the cheapest configuration
+    that meets all of them is marked. The page can be opened offline, and has a light
+    and a dark theme.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def write_front_page(
     path : str or Path
         An existing file is replaced.
     run : RunReport, optional
-        Run that made the evaluations, if there is one.
+        Run that made the evaluations, if any.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def write_front_page(
         run=run,
         runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         sortable=SORTABLE.read_text(encoding="utf-8"),
-        # a name may hold </script>
+        # a name may contain </script>
         chart=json.dumps(draw_chart(advice), sort_keys=True).replace("<", "\\u003c"),
     )
     with replace_file(Path(path)) as partial:
@@ -121,7 +121,7 @@ def write_front_page(
 
 
 def draw_chart(advice: Recommendation) -> dict[str, Any]:
-    """Return the Vega-Lite specification: a panel per objective, sliders below."""
+    """Return the Vega-Lite specification: a panel per objective, with sliders below."""
     import altair as alt
 
     arms = _points(advice)
@@ -209,7 +209,7 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
 
 
 def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
-    """Return the scale of the standings that occur; the legend shows no others."""
+    """Return the scale of the occurring standings; the legend shows no others."""
     import altair as alt
 
     shown = [standing for standing in looks if arms["standing"].eq(standing).any()]
@@ -228,7 +228,7 @@ def _least_asked(advice: Recommendation, objective: str) -> float:
 
 
 def _points(advice: Recommendation) -> pd.DataFrame:
-    """Return a row per configuration; column names cannot clash with objectives."""
+    """Return a row per configuration, with column names that no objective can have."""
     arms = advice.arms
     frame = pd.DataFrame(
         {"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()}

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from cobandit.advice import Recommendation
     from cobandit.tables import EvaluationTable
 
-#: Members of the front whose names stand at their marks; of more, numbers, named beside
-#: the panels.
+#: Largest size of a front whose members are named at their marks. Members of a larger
+#: front have numbers, which are explained next to the panels.
 NAMED_AT_MARKS = 6
-#: Members that are numbered and named, of more the cheapest.
+#: Largest number of numbered members, the cheapest ones.
 NAMED = 20
-#: Letters of a name at its mark, and beside the panels.
+#: Largest number of characters of a name at its mark, and next to the panels.
 SHORT, LONG = 26, 40
-#: Panels in a row.
+#: Number of panels per row.
 COLUMNS = 2
-#: Part of the width of a panel that is kept free for the names on its right.
+#: Part of a panel's width that is kept free on the right for names.
 MARGIN = 0.35
-#: Where a name may stand, best first: how it is aligned, and its distance from the mark
-#: in points.
+#: Possible places of a name, best first: alignment, and distance from the mark in
+#: points.
 PLACES = [
     (alignment, side * 6, vertical, (3 + 11 * line) * sign)
     for line in range(4)
@@ -52,11 +52,11 @@ PLACES = [
 def front(source: EvaluationTable | Recommendation) -> Figure:
     """Draw cost against each objective, with the front as steps and its names.
 
-    Marks of the front are filled where membership is settled and open where it is not;
-    the others are grey.  Bars are intervals of means, one at a time, at the
-    recommendation's level.  A tolerance is a band below the steps, a condition is a
-    line, and the chosen configuration has a ring. With one objective and a short front
-    the steps carry their paired gains, in points.
+    Marks of the front are filled if membership is settled, and open otherwise; all
+    others are grey. Bars are intervals of single means at the recommendation's level
+    (not joint). A tolerance is a band below the steps, a condition is a line, and the
+    chosen configuration has a ring. With one objective and a short front, the steps are
+    labelled with their paired gains in points.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
     _explain(advice, figure)
 
     with without_glyph_warnings():
-        # lays the panels out, so that places in them are known
+        # apply the layout, so that positions in the panels are final
         figure.draw_without_rendering()
         for objective, (ax, names) in zip(advice.objectives, named, strict=True):
             members = advice.arms.loc[advice.front.index, ["cost", objective]]
@@ -110,7 +110,7 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
 
 def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
-    """Find the corners of the steps: the best mean of an objective up to each cost.
+    """Return the corners of the steps: the best mean of an objective up to each cost.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
 
 
 def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annotation]:
-    """Draw one objective against cost, and return the texts that name its marks."""
+    """Draw one objective against cost, and return the names at its marks."""
     arms = advice.arms
     members = arms.loc[advice.front.index]
     others = arms.drop(index=members.index)
@@ -181,7 +181,7 @@ def _draw_panel(advice: Recommendation, objective: str, ax: Axes) -> list[Annota
 def _draw_steps(
     advice: Recommendation, members: pd.DataFrame, objective: str, ax: Axes
 ) -> None:
-    """Draw the best mean at each cost, with the tolerance below it and the gains."""
+    """Draw the best mean at each cost, with the tolerance band and the gains."""
     corners = find_steps(advice, objective)
     costs = corners["cost"]
     heights = corners["mean"]
@@ -245,10 +245,10 @@ def _draw_choice(advice: Recommendation, objective: str, ax: Axes) -> None:
 
 
 def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annotation]:
-    """Write names at the marks, or numbers where there are many."""
+    """Write names at the marks, or numbers if there are many."""
     if len(members) <= NAMED_AT_MARKS:
         texts = [escape_math(ellipsize(str(name), SHORT)) for name in members.index]
-        # names stand on the right of their marks, so the dearest needs room there
+        # names are on the right of their marks, so the most expensive one needs room
         low, high = ax.get_xlim()
         wide = (
             high * (high / low) ** MARGIN
@@ -273,9 +273,9 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
 
 
 def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -> None:
-    """Move names off other names and off marks, within the room that there is.
+    """Move names away from other names and from marks, as far as there is room.
 
-    ``marks`` are places of the front's marks, in pixels.
+    ``marks`` are the positions of the front's marks, in pixels.
     """
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
     taken += [
@@ -301,13 +301,13 @@ def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -
 
 
 def _overlap(box: Bbox, second: BboxBase) -> float:
-    """Return the area that two boxes have in common, in square pixels."""
+    """Return the common area of two boxes, in square pixels."""
     common = Bbox.intersection(box, second)
     return 0.0 if common is None else float(common.width * common.height)
 
 
 def _explain(advice: Recommendation, figure: Figure) -> None:
-    """Put the legend below the panels, and a list of numbered names beside them."""
+    """Add a legend below the panels, and a list of numbered names next to them."""
     arms = advice.arms
     members = arms.loc[advice.front.index]
     level = f"{100 * advice.level:g} %"

@@ -1,4 +1,4 @@
-"""Figures of the configurations of a table, and typeset tables."""
+"""Figures of the configurations of a table, and typesetting of tables."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: Areas of the cheapest and of the most expensive configuration's mark, in square
+#: Areas of the marks of the cheapest and the most expensive configuration, in square
 #: points.
 SMALLEST, LARGEST = 30, 200
-#: Values of which the largest is so many medians crowd at the lower end of an axis: it
-#: becomes logarithmic.
+#: An axis is logarithmic if the largest value is more than this number of medians,
+#: because most values would be crowded at its lower end.
 CROWDED = 4
-#: Marks of the front within so many points of each other share a label.
+#: Marks of the front within this distance, in points, share a label.
 APART = 8
-#: Members of the front that are numbered and named, of many the cheapest: what a legend
-#: can hold.
+#: Largest number of numbered members of the front, the cheapest ones; a legend has no
+#: room for more.
 NAMED = 20
-#: Numbers below this one have labels of so many digits that they run into each other.
+#: Below this number, labels have so many digits that they overlap.
 SHORT = 0.01
 
 
@@ -49,17 +49,17 @@ def landscape(
 ) -> Axes:
     """Draw configurations in a plane: two objectives, or cost and one objective.
 
-    Dark marks are Pareto-optimal in all objectives. With more than two objectives they
-    need not lie on the line.
+    Dark marks are Pareto-optimal in all objectives. With more than two objectives, they
+    may be off the line, which is the front of the two drawn quantities.
 
     Parameters
     ----------
     table : EvaluationTable
     x, y : str
-        Names of two objectives; ``x`` may be ``"cost"``, of which less is better.
+        Names of two objectives; ``x`` may be ``"cost"``, where less is better.
     ax : Axes, optional
     split : {"all", "evaluation", "profiling"}
-        Split of the drawn means; replays are judged by the means of ``"evaluation"``.
+        Split over which means are drawn. Replays are judged by ``"evaluation"``.
 
     Returns
     -------
@@ -84,14 +84,14 @@ def landscape(
     high = points["cost"].max()
 
     def area(cost: Any) -> Any:
-        """Return areas, linear in cost, so that small differences show."""
+        """Return areas, linear in cost, so that small differences are visible."""
         return SMALLEST + (LARGEST - SMALLEST) * (cost - low) / ((high - low) or 1)
 
     front = _along(points[points["on_front"]], x, y)
     for part, color in ((points[~points["on_front"]], FAINT), (front, INK)):
         ax.scatter(part[x], part[y], s=area(part["cost"]), color=color, alpha=0.8, lw=0)
 
-    # the front of the two objectives, with costs negated to be maximised
+    # the front of the two drawn quantities; costs are negated, because less is better
     plane = points[[x, y]].to_numpy() * [-1 if x == "cost" else 1, 1]
     line = _along(points[pareto_mask(plane)], x, y)
     ax.plot(line[x], line[y], color="black", lw=1, label="front of these two")
@@ -101,7 +101,7 @@ def landscape(
     elif ax.get_xlim()[1] < SHORT:
         ax.xaxis.set_major_locator(MaxNLocator(5))
 
-    # numbers of the marks, on alternating sides
+    # number the marks, on alternating sides
     named = _along(front.sort_values("cost")[:NAMED], x, y)
     sides = {"xytext": (-9, -9), "ha": "right"}, {"xytext": (9, 3), "ha": "left"}
     for number, (label, mark) in enumerate(_labels(ax, named[[x, y]].to_numpy())):
@@ -134,12 +134,12 @@ def landscape(
 
 
 def _along(front: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
-    """Sort a front along x, then by y, so that a line through it never turns back."""
+    """Sort a front by x, then by y, so that a line through it never turns back."""
     return front.sort_values([x, y], ascending=[True, x == "cost"])
 
 
 def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Yield labels of marks and their places; neighbouring marks share a label."""
+    """Yield labels of marks with their positions; neighbouring marks share a label."""
     ax.autoscale_view()
     places = ax.transData.transform(marks) * 72 / ax.figure.dpi
     start = 0
@@ -153,7 +153,7 @@ def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, flo
 def show_table(
     frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str
 ) -> Styler:
-    """Typeset a frame: no index, aligned numbers, the same HTML in every run.
+    """Typeset a frame without index, with aligned numbers and reproducible HTML.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def show_table(
     caption : str
         Caption above the table, unique on its page.
     filterable : bool
-        Whether the table in the book has a field that filters its rows.
+        Whether the table in the book has a field for filtering its rows.
     **formats : str
         Format specifications by column, such as ``cost=".3f"``.
 
@@ -177,7 +177,7 @@ def show_table(
 
     Large numbers are powers of ten, and an interval stays on one line.
     """
-    # a tenth of a second, which no picture needs
+    # imported here, because it takes a tenth of a second and pictures do not need it
     from pandas.io.formats.style import Styler
 
     name = re.sub(r"\W+", "-", caption.lower()).strip("-") or "table"

@@ -1,8 +1,8 @@
-"""Figures for a page: a drawing per panel, in the colours of the page.
+"""Figures for a page: one drawing per panel, in the colours of the page.
 
-A row of panels cannot be read when it is scaled to the width of a phone.  Therefore
-panels are cut apart, and the page sets them side by side or one below the other. Text
-stays text, in the page's colour of text.
+A row of panels that is scaled to the width of a phone is illegible. Panels are
+therefore separate drawings, which the page places side by side or below each other.
+Text in drawings is text, in the colour of the page's text.
 """
 
 import re
@@ -35,10 +35,10 @@ from cobandit.figures.style import (
     without_glyph_warnings,
 )
 
-#: Characters from which a figure is shown as a raster image: clouds of many thousand
-#: points.
+#: Size in characters above which a figure is shown as a raster image, such as scatter
+#: plots of many thousand points.
 LARGEST = 1_000_000
-#: A panel gets a row of its own before it has to shrink below this share of its size.
+#: A panel moves to a separate row before it shrinks below this share of its size.
 SHRINK = 0.7
 PAD = 3 / 72
 #: Beginning of every drawing, which `described` completes.
@@ -70,7 +70,7 @@ def use_style() -> None:
             "legend.fontsize": "small",
             "font.size": 10,
             "lines.linewidth": 1.6,
-            # what names no method has no colour
+            # only methods have colours, so the default is ink
             "axes.prop_cycle": cycler(linestyle=LINES) * cycler(color=list(SHADES)),
             "lines.markersize": 5,
             **dict.fromkeys(
@@ -87,12 +87,13 @@ def use_style() -> None:
     )
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
-        # a notebook's backend, once loaded, forgets who shows figures
+        # the backend of a notebook is loaded first, because loading it resets the
+        # formatters of figures
         plt.switch_backend(plt.get_backend())
         plt.rcParams["figure.dpi"] = 100
         formatters = shell.display_formatter.formatters
         formatters["text/html"].for_type(Figure, panels)
-        # the same picture again, ten times the size when packed
+        # a PNG copy of the picture would be ten times as large when compressed
         formatters["image/png"].pop(Figure, None)
 
 
@@ -106,12 +107,12 @@ def panels(figure: Figure) -> str:
     Parameters
     ----------
     figure : Figure
-        The figure keeps its new layout, with labels at all of its axes.
+        Its layout is changed: all axes get labels.
 
     Returns
     -------
     str
-        A ``div`` of rows, or a raster image if the rows were too large for a page.
+        A ``div`` of rows, or a raster image if the rows would be too large for a page.
 
     Examples
     --------
@@ -121,12 +122,13 @@ def panels(figure: Figure) -> str:
     2
     """
     for ticked in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
-        # would be drawn digit by digit
+        # mathtext would be drawn digit by digit
         if isinstance(ticked.get_major_formatter(), LogFormatterMathtext):
             ticked.set_major_formatter(lambda value, _: show_power(value))
 
-    figure.draw_without_rendering()  # places everything
-    figure.set_layout_engine(None)  # with any, each panel would be drawn twice
+    figure.draw_without_rendering()  # computes the layout
+    # with a layout engine, each panel would be drawn twice
+    figure.set_layout_engine(None)
     parts = [part for part in figure.get_children() if part is not figure.patch]
     outside = [
         legend
@@ -154,7 +156,7 @@ def panels(figure: Figure) -> str:
         tuple(text.get_text() for text in legend.get_texts()): legend for legend in seen
     }
 
-    # what several panels say the same, once
+    # texts that are equal in several panels are written once
     drawn += [_legend(legend) for legend in legends.values()]
     inside = "".join(drawn)
     return f"{OPENING}>{inside if len(inside) < LARGEST else _raster(figure)}</div>"
@@ -190,7 +192,7 @@ def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
 
 
 def _label(ax: Axes) -> None:
-    """Label axes whose labels are drawn only at another panel that shares the axis."""
+    """Add labels to axes that only have them at another panel with the same axis."""
     for axis, shared, side in (
         (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
         (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
@@ -203,9 +205,9 @@ def _label(ax: Axes) -> None:
 
 
 def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> str:
-    """Return the name of a panel from labels and titles of its row and column.
+    """Return the name of a panel, from labels and titles of its row and column.
 
-    A phone stacks panels, far from these labels.
+    On a phone, panels are stacked, so that these labels may be far away.
     """
     first = row[0][0]
     above = [other[0] for other in top if _in_line([other, panel])]
@@ -217,12 +219,12 @@ def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> st
 
 
 def _beside(legend: Legend, ax: Axes) -> bool:
-    """Return whether a legend stands outside of the axes that it explains."""
+    """Return whether a legend is outside of its axes."""
     return not legend.get_window_extent().overlaps(ax.bbox)
 
 
 def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
-    """Return the extents of the columns of a grid, so that panels have equal edges."""
+    """Return the extents of a grid's columns, by which panels are aligned."""
     columns = [[panel for panel in column if panel] for column in zip_longest(*grid)]
     if len({len(row) for row in grid}) != 1 and not all(map(_in_line, columns)):
         return None
@@ -238,7 +240,7 @@ def _in_line(column: Iterable[Sequence[Any]]) -> bool:
 
 def _extent(panel: Sequence[Artist]) -> Bbox:
     for artist in panel:
-        artist.set_visible(True)  # hidden artists have no extent
+        artist.set_visible(True)  # a hidden artist has no extent
     return Bbox.union([box for artist in panel if (box := artist.get_tightbbox())])
 
 
@@ -249,7 +251,7 @@ def _row(
     columns: Sequence[Bbox] | None = None,
     names: Sequence[str] = (),
 ) -> str:
-    """Draw panels side by side, of one height and of the widths of their columns."""
+    """Draw panels side by side, with equal heights and the widths of their columns."""
     boxes = [_extent(panel) for panel in row]
     low = min(box.y0 for box in boxes)
     high = max(box.y1 for box in boxes)
@@ -260,7 +262,7 @@ def _row(
             part.set_visible(part in panel)
         svg = _svg(figure, Bbox([[box.x0, low], [box.x1, high]]))
         if not panel:
-            # a row that ends early
+            # a row with fewer panels than columns
             svg = svg.replace("height: auto", "height: 0")
         elif names and names[place]:
             svg = _named(svg, names[place])
@@ -269,7 +271,7 @@ def _row(
 
 
 def _named(svg: str, name: str) -> str:
-    """Put a name above a panel, which the style sheet shows on narrow screens only."""
+    """Add a name above a panel, which the style sheet shows only on narrow screens."""
     style = re.search(r' style="([^"]*)"', svg)
     assert style is not None
     whole = ' style="display: block; width: 100%; height: auto"'
@@ -278,13 +280,12 @@ def _named(svg: str, name: str) -> str:
 
 
 def _legend(legend: Legend) -> str:
-    """Draw each entry of a legend by itself, so that entries wrap as words do."""
+    """Draw each entry of a legend separately, so that entries wrap like words."""
     drawn = []
     for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
         assert handle is not None
         alone = Figure()
-        # as high as the largest mark of a scatter plot, which stands in the middle of
-        # the line
+        # the height of the largest mark of a scatter plot, which is centred in the line
         look: dict[str, Any] = {
             "borderpad": 0,
             "frameon": False,
@@ -313,18 +314,17 @@ def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
     file = StringIO()
     inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
 
-    # the salt tells the definitions of drawings on one page apart
+    # the salt makes the ids of drawings on one page different
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": str(next(_numbers))}):
         figure.savefig(
             file, format="svg", bbox_inches=inches, transparent=True, metadata=_NOTHING
         )
 
-    # without what is said once for a whole file, a style for every element in it, and
-    # names that panels share
+    # remove the file's header, repeated styles, and ids that panels share
     inside = file.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
     inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
 
-    # coordinates stand in attributes: hundredths of a point are enough
+    # round coordinates, which are in attributes, to hundredths of a point
     inside = re.sub(
         '="[^"]*"', lambda given: re.sub(r"(\.\d\d)\d+", r"\1", given[0]), inside
     )

@@ -1,4 +1,4 @@
-"""Figures of runs: means against the budget, regret paths, and single runs."""
+"""Figures of runs: means against the budget, and single runs step by step."""
 
 from collections.abc import Sequence
 from html import escape
@@ -35,7 +35,7 @@ _numbers = count()
 def by_budget(
     runs: pd.DataFrame, column: str, ylabel: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the mean of a column against the budget, a line and a band per method.
+    """Draw the mean of a column against the budget, with a line and band per method.
 
     Bands are 95 % bootstrap intervals over replications, or Wilson intervals for a
     boolean column.  Infeasible budgets leave a gap.  The lower axis counts evaluations
@@ -71,8 +71,8 @@ def by_budget(
 def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw the probability of a wrong Pareto set against the budget.
 
-    If no replication erred, the mark is an arrow at the upper end of the interval: a
-    limit, not a value.
+    If no replication was wrong, an arrow marks the upper end of the interval, which is
+    a limit and not an estimate.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
-    """Draw a line and a band per variant, and arrows where no error was observed.
+    """Draw a line and a band per variant, and arrows for cells without errors.
 
-    Options are named only if a method has several.
+    Options are part of a label only if a method has several variants.
     """
     variants = list(summaries.rows_by_cell(cells, ["method", "options"]))
     for (method, options), rows in variants:
@@ -125,7 +125,7 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
         if len(cell) > 1:
             ax.fill_between(rho, low, high, color=style["color"], alpha=0.2, lw=0)
         else:
-            # a band of one budget would have no width
+            # with a single budget, a band would have no width
             ax.vlines(rho, low, high, color=style["color"], alpha=0.5)
 
         if "unseen" in cell:
@@ -140,7 +140,7 @@ def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
 
 
 def _label_budget(ax: Axes, runs: pd.DataFrame, ylabel: str) -> Axes:
-    """Label the horizontal axis with budgets: rho below, B in costs above."""
+    """Label the horizontal axis with budgets: rho below, and B in costs above."""
     rho = np.unique(runs["rho"])
     units = runs["unit"].unique()
 
@@ -230,7 +230,7 @@ def phase_plane(
         Names of the objectives.
     ax : Axes, optional
     front : array_like of bool, optional
-        The true Pareto set, by which mistakes are marked.
+        The true Pareto set; decisions that differ from it are marked as mistakes.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def phase_plane(
     verdict = ("accepted" if phase.accepted else "rejected") + (
         " by mistake" if mistaken else ""
     )
-    ax.margins(0.1)  # for the names
+    ax.margins(0.1)  # leaves room for the names
     ax.set(xlabel=f"mean {labels[0]}", ylabel=f"mean {labels[1]}")
     removed = escape_math(names[phase.removed])
     ax.set_title(f"phase {phase.phase}: {phase.target} pulls each, {removed} {verdict}")
@@ -295,12 +295,12 @@ def gap_plane(
     labels: tuple[str, str],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the classification gap of an arm beside the arm that determines it.
+    """Draw the classification gap of an arm, and the arm that determines it.
 
-    The mark of the arm is filled, the mark of j open, all others are grey.  An arrow
-    moves all coordinates of an arm by the same amount; the lengths of a panel's arrows
-    add up to the gap (in each coordinate).  The shaded quadrant is dominated by the
-    dominating arm of the two.
+    The mark of the arm is filled, the mark of the arm that determines its gap is open,
+    and all others are grey. Each arrow moves an arm by the same amount in all
+    coordinates, and the amounts of a panel's arrows add up to the gap. The shaded
+    quadrant is dominated by the dominating arm of the two.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def gap_plane(
     means = _validation.means(means)
     terms = dominance.gap_terms(means)
 
-    # no arrow is longer than the largest gap
+    # half the width of a panel: no arrow is longer than the largest gap
     room = max(term.gap for term in terms) + 0.05
     row = terms[arm]
     other = row.by
@@ -374,14 +374,16 @@ def gap_plane(
 def stepper(
     steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None
 ) -> str:
-    """Return pictures with one button each that shows it alone, without a script.
+    """Return HTML with one button per picture, which shows only this picture.
+
+    It works without a script.
 
     Parameters
     ----------
     steps : sequence of (str, str)
-        Text of each button, and the HTML that it shows.
+        Text of each button, and HTML of its picture.
     printed : sequence of int, optional
-        Positions of the pictures that are printed on paper; default all.
+        Positions of the pictures that are printed on paper, by default all.
 
     Returns
     -------

@@ -25,23 +25,23 @@ from cobandit.policies.registry import list_methods
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: What `use_style` draws text, ticks and frames with; on a page it becomes the colour
-#: of the text around it.
+#: Colour of text, ticks and frames. On a page it is replaced by the colour of the
+#: surrounding text.
 INK = "#22262b"
-#: What stands behind the rest: arms that nothing is said of, reference lines.
+#: Colour of the background: other arms and reference lines.
 FAINT = "#8a8f96"
 
 
 class Look(NamedTuple):
-    """Colours on a light and a dark ground, at least 3 : 1 against it, and marker."""
+    """Marker, and colours for light and dark pages with contrasts of at least 3 : 1."""
 
     light: str
     dark: str
     marker: str
 
 
-#: Neighbours in a picture are told apart by hue and lightness, so also without seeing
-#: red or green.
+#: Neighbours in a picture differ in hue and lightness, so that they can also be
+#: distinguished by colour-blind readers.
 LOOKS = {
     "CoHVUCB": Look("#0173b2", "#4ba3e3", "o"),
     "CoHVUCBV": Look("#c2548f", "#f2a2cc", ">"),
@@ -61,15 +61,15 @@ LOOKS = {
     "EGESHOnce": Look("#5c3d99", "#b09ae6", "d"),
     "UniformOnce": Look("#737373", "#b0b0b0", "8"),
 }
-#: Shades of arms, bounds and problems.  Lines and markers tell more of
-#: them apart.
+#: Shades of arms, bounds and problems. If there are more, they differ in line style and
+#: marker.
 SHADES = {INK: "currentColor", FAINT: "#7d838a", "#5a6068": "#c4c8cd"}
 PALETTE = tuple(SHADES) * 4
 _ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
 
 
 def follow_theme(drawing: str) -> str:
-    """Let the colours of a drawing or a style sheet follow the theme of the page.
+    """Make the colours of a drawing or style sheet follow the theme of the page.
 
     Examples
     --------
@@ -90,26 +90,26 @@ def follow_theme(drawing: str) -> str:
 
 LINES = ("-", "--", ":", "-.")
 
-#: Largest over smallest value of a logarithmic axis below which it has the numbers of a
-#: linear one.
+#: If the ratio of the largest to the smallest value is below this, a logarithmic axis
+#: has the ticks of a linear one.
 NARROW = 1.6
-#: Letters of a name that a figure shows, at most.
+#: Largest number of characters of a name in a figure.
 LONGEST_NAME = 60
-#: What Markdown takes for markup within a line, and may not where it stands as an
-#: entity.
+#: Characters that are markup within a line of Markdown, unless they are written as
+#: entities.
 MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
-#: Markers of all other methods, none of which is one of those above.
+#: Markers of other methods, all different from the markers above.
 OTHER_MARKERS = "123+x|_"
 
 
 def method_style(method: str) -> dict[str, Any]:
-    """Colour and marker of a method: the same in every figure.
+    """Return the colour and marker of a method, which are the same in every figure.
 
     Parameters
     ----------
     method : str
-        Name of a policy class; for classes of other projects the style follows from the
-        name.
+        Name of a policy class; for classes of other projects, the style is computed
+        from the name.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def method_label(method: str, options: str = "") -> str:
 
 
 def escape_math(name: object) -> str:
-    r"""Return a name that can be drawn: on one line, shortened, without formulas.
+    r"""Return a name for a figure: on one line, shortened, without formulas.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def escape_math(name: object) -> str:
 
 
 def escape_markdown(text: object) -> str:
-    """Return a text for Markdown, without markup and with long words shortened.
+    """Return a text with Markdown's markup escaped and long words shortened.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def _on_one_line(text: object) -> str:
 def provenance(
     source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame],
 ) -> str:
-    """Return the name of a table for titles, with its kind unless it was measured.
+    """Return the name of a table for titles, with its kind unless it is measured.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def provenance(
 
 
 def show_power(value: float) -> str:
-    """Write a number in scientific notation as plain text, readable for all tools.
+    """Write a number in scientific notation as plain text, without a formula.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def show_number(value: float) -> str:
 
 
 def show_plain(value: float) -> str:
-    """Write a number at an axis, plainly or, beyond seven digits, as a power of ten.
+    """Write a number for an axis; with more than seven digits, as a power of ten.
 
     Examples
     --------
@@ -262,7 +262,8 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
     'log'
     """
     if not np.isfinite({"x": ax.dataLim.minposx, "y": ax.dataLim.minposy}[which]):
-        ax.set(**{f"{which}lim": (0.1, 1)})  # nothing to show: no budget was feasible
+        # there are no data, because no budget was feasible
+        ax.set(**{f"{which}lim": (0.1, 1)})
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
     low, high = axis.get_view_interval()
@@ -272,7 +273,7 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
         axis.set_major_formatter(lambda value, _: show_plain(value))
         return
 
-    # three labels at least, and no crowd
+    # at least three labels, but not too many
     choices = {
         1000: (1,),
         60: (1, 3),
@@ -286,7 +287,7 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Group the digits of large numbers at a linear axis, instead of a factor.
+    """Write large numbers on a linear axis with grouped digits, without a factor.
 
     Examples
     --------
@@ -302,7 +303,7 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def plain_log(axis: Axis, digits: Sequence[int]) -> None:
-    """Label a logarithmic axis at numbers that begin with the given digits."""
+    """Label a logarithmic axis at the numbers whose first digit is given."""
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: show_plain(value))
@@ -316,9 +317,9 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 @contextmanager
 def without_glyph_warnings() -> Iterator[None]:
-    """Place texts without warnings about letters that the font lacks.
+    """Suppress warnings about characters that the font lacks.
 
-    SVG keeps text as text, and a browser takes missing letters from another font.
+    SVG stores text as text, and a browser takes missing characters from another font.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)

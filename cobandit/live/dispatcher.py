@@ -297,7 +297,7 @@ class Dispatcher:
                     raise_fault(
                         repr(name),
                         problem,
-                        ("return one row per instance"),
+                        "return one row per instance",
                         "row-count",
                     )
                 return outcomes

@@ -67,8 +67,8 @@ def check_row(
     Traceback (most recent call last):
         ...
     cobandit.errors.TableError: 'a' on instance '7': it returned 80.0 as 'correct': \
-the objective 80.0 is outside [0, 1] -> correct the evaluator, or name another column or \
-transform in the plan
+the objective 80.0 is outside [0, 1] -> correct the evaluator, or name another \
+column or transform in the plan
     """
     place = f"{configuration!r} on instance {instance!r}"
     reserved = [

@@ -21,7 +21,8 @@ def find_crossing_chances(
     .. math::
 
         P_1 = 1 - \Phi(z_1), \qquad
-        P_t = z_t\, \varphi(z_t)\, \frac{\Delta_t}{2}\, e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
+        P_t = z_t\, \varphi(z_t)\, \frac{\Delta_t}{2}\,
+            e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
         \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
 
     For an exact tie, the mean difference over its standard error is a standardised
@@ -67,7 +68,8 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
     .. math::
 
         P_t(z_{mt}) = \frac{\text{error}}{m}\, \frac{s_t}{\sum_u s_u}, \qquad
-        s_t = \log\frac{n_t}{n_{t-1}}\, \sqrt{n_t}\, \Bigl(1 - \frac{n_t}{N}\Bigr), \qquad
+        s_t = \log\frac{n_t}{n_{t-1}}\, \sqrt{n_t}\,
+            \Bigl(1 - \frac{n_t}{N}\Bigr), \qquad
         s_1 = 0.3\, \sqrt{n_1}\, \Bigl(1 - \frac{n_1}{N}\Bigr)
 
     Looks spend the error in proportion to the growth of :math:`\sqrt n`, because the

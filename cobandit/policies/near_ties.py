@@ -31,7 +31,8 @@ def count_near_ties(
 ) -> int:
     r"""Return the number of near ties for which a look corrects its thresholds.
 
-    .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
+    .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor,
+        \Bigl\lfloor \frac r8 \Bigr\rfloor,
         \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
     Here r is the mean number of rivals of a candidate, and c the number of candidates

@@ -62,11 +62,14 @@ class ParetoRace(Once):
 
     .. math::
 
-        \hat\sigma_{ij}^{(d)} = \frac{\hat s_{ij}^{(d)}}{\sqrt n} \Bigl(1 - \frac nN\Bigr)^{1/2}, \qquad
+        \hat\sigma_{ij}^{(d)} = \frac{\hat s_{ij}^{(d)}}{\sqrt n}
+            \Bigl(1 - \frac nN\Bigr)^{1/2}, \qquad
         \hat s^2 = \frac1n \Bigl(\tfrac14
-            + \max\Bigl\{1, \sum_{q \le n} \bigl(X_{jq} - X_{iq} - \hat\delta_{ij}\bigr)^2\Bigr\}\Bigr), \\
+            + \max\Bigl\{1, \sum_{q \le n}
+            \bigl(X_{jq} - X_{iq} - \hat\delta_{ij}\bigr)^2\Bigr\}\Bigr), \\
         h = z \Bigl(1 + \frac{z^2 + 1}{4n} \Bigl(1 - \frac nN\Bigr)\Bigr)
-            \max\Bigl\{\hat\sigma,\, \frac zn \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
+            \max\Bigl\{\hat\sigma,\,
+            \frac zn \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
 
     Dominance is in the standard order: no difference is below zero, and some difference
     is above zero.
@@ -101,9 +104,12 @@ class ParetoRace(Once):
 
     .. math::
 
-        \Bigl|\min_d \frac{\hat\delta_{ij}^{(d)} + \tau^{(d)}}{\hat\sigma_{ij}^{(d)}}\Bigr| < 2, \qquad
-        m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor, \Bigl\lfloor \frac r8 \Bigr\rfloor,
-            \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\},
+        \Bigl|\min_d \frac{\hat\delta_{ij}^{(d)} + \tau^{(d)}}
+            {\hat\sigma_{ij}^{(d)}}\Bigr| < 2, \qquad
+        m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor,
+            \Bigl\lfloor \frac r8 \Bigr\rfloor,
+            \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12}
+            \Bigr\rfloor\Bigr\},
 
     Here c is the number of candidates that have a rival, and r the mean number of
     rivals of a candidate. q is the share of the other configurations within three

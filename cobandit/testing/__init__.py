@@ -1,4 +1,4 @@
-"""Checks that every policy must pass: built-in ones and your own.
+"""Checks that every policy must pass, built-in policies and your own.
 
     from cobandit import testing
 
@@ -6,10 +6,10 @@
         testing.check_policy(MyPolicy)
         testing.check_kernel(MyPolicy)  # if it has a kernel
 
-``method`` is a method in any form that replays accept: a name, a class that extends
-``OnlinePolicy`` or ``IdentificationPolicy``, or a `cobandit.spec` with options.  A
-failed check raises ``AssertionError`` with the place of the fault; no test framework is
-needed.  Tables and budgets are random and small, the same on every call.
+A method may be given in any form that replays accept: a name, a class that extends
+``OnlinePolicy`` or ``IdentificationPolicy``, or a `cobandit.spec` with options. A
+failed check raises ``AssertionError`` with a description; no test framework is needed.
+Tables and budgets are small and random, but the same in every call.
 """
 
 from cobandit.testing.kernel_checks import check_kernel as check_kernel

@@ -1,4 +1,4 @@
-"""Checks of a kernel against its class: every pull and the result, to the last bit."""
+"""Checks that a kernel and its class agree exactly, in every pull and in the result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_kernel_on(
     seed: int = 5,
     replication: int = 0,
 ) -> int:
-    """Check a kernel against its class in one run, pull for pull.
+    """Check that a kernel and its class agree in every pull of one run.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def check_kernel_on(
     budget : float
         Budget in the table's unit.
     charge : {"realised", "declared"}
-        Charge of a pull; ``"declared"`` is for identification.
+        Cost that is charged for a pull; ``"declared"`` only for identification.
     seed, replication : int
         Replication of the random stream.
 
@@ -56,7 +56,7 @@ def check_kernel_on(
     Raises
     ------
     AssertionError
-        If they differ.
+        If kernel and class differ.
     CobanditError
         If the method has no kernel.
 
@@ -72,7 +72,7 @@ def check_kernel_on(
             f"{chosen.name} has no kernel to check", argument="method", code="no-kernel"
         )
 
-    # the kernel without and with its pulls recorded, and the class
+    # run the kernel without and with recording of its pulls, and the class
     policy = policy_on(chosen, table, budget)
     feedback = pack_table(table).feedback
     replications = np.array([replication])
@@ -96,7 +96,7 @@ def check_kernel_on(
     require(
         is_same,
         policy,
-        f"the kernel ends otherwise when its pulls are recorded ({where})",
+        f"the kernel has another result when its pulls are recorded ({where})",
     )
 
     class_arms = run.arms.tolist()
@@ -109,14 +109,14 @@ def check_kernel_on(
         ),
         None,
     )
-    message = f"kernel and class part at pull {differ} ({where})"
+    message = f"kernel and class differ at pull {differ} ({where})"
     require(differ is None, policy, message)
 
     returned = None
     if chosen.kind != "online":
         returned = np.flatnonzero(kernel.returned[0]).tolist()
     result = kernel.pulls[0].tolist(), float(kernel.spent[0]), returned
-    message = f"the kernel ends with {result}, {where}"
+    message = f"the kernel has the result {result} ({where})"
     require(result == result_of(policy), policy, message)
 
     is_same = recorded.charges[0].tolist() == run.costs.tolist()
@@ -125,10 +125,10 @@ def check_kernel_on(
 
 
 def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
-    """Check a kernel against its class on random tables, budgets and options.
+    """Check that a kernel and its class agree on random tables, budgets and options.
 
-    Options of every online policy (alpha, scales, initialisation, selection) are drawn
-    unless the spec gives them.  Other options of a method are given with
+    Common options of online policies (alpha, scales, initialisation, selection) are
+    random unless the spec gives them. For other options of a method, use
     `cobandit.spec`.
 
     Parameters
@@ -140,7 +140,7 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
     Raises
     ------
     AssertionError
-        If they differ in a pull, the spend or the result.
+        If kernel and class differ in a pull, the cost or the result.
     CobanditError
         If the method has no kernel.
 
@@ -161,9 +161,9 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
 
 
 def _draw_options(chosen: Spec, rng: np.random.Generator) -> Spec:
-    """Return a spec whose open options are drawn at random."""
+    """Return the spec with random values of options that it does not give."""
     drawn: dict[str, Any] = {
-        # small radii show the variance, large ones the clipping
+        # small radii test the variance, large ones test the clipping
         "alpha": 10 ** rng.uniform(-4, 0.5),
         "reward_scale": rng.choice([0, 0.01, 0.3, 1.0]),
         "cost_scale": rng.choice([0, 0.01, 1.0]),

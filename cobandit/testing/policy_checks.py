@@ -1,7 +1,7 @@
 """Checks of the ask-and-tell protocol, which every policy must pass.
 
-Policies are played on small random tables, with several evaluations in flight, results
-in any order, and failures.
+Policies are run on small random tables, with several evaluations in flight, results in
+any order, and failures.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def check_policy(method: Method) -> None:
     Raises
     ------
     AssertionError
-        If a check finds a fault.
+        If a check fails.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def check_policy(method: Method) -> None:
 def _follow(
     policy: Any, events: list[Event], otherwise: str = "asking in vain matters"
 ) -> None:
-    """Replay the events of a run without asks that returned None, and check counts."""
+    """Replay a run's events without futile `ask` calls, and check all counts."""
     in_flight = np.zeros(policy.n_arms, dtype=np.int64)
     pulls = np.zeros(policy.n_arms, dtype=np.int64)
     spent = 0.0
 
-    # numbers that an arm's next evaluation may have, of which it takes the smallest
+    # possible numbers of an arm's next evaluation; the smallest one must be used
     waiting = [{0} for _ in pulls]
     for pull, result in events:
         if result is None:
@@ -144,13 +144,13 @@ def _follow(
 
 
 def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that `ask` requests each evaluation once, and changes nothing otherwise.
+    """Check that `ask` requests each evaluation once, and is otherwise without effect.
 
-    One, three or any number of evaluations are in flight, and results come in any
-    order.  The numbers of an arm count from 0, and ``in_flight``, ``pulls`` and
-    ``spent`` agree with the evaluations handed out and told.  A failure is charged but
-    not scored, and the same evaluation is handed out again.  Once the policy is
-    ``finished``, `ask` returns None for good.
+    One, three or any number of evaluations are in flight, and results arrive in any
+    order. The evaluations of an arm are numbered from 0, and ``in_flight``, ``pulls``
+    and ``spent`` must agree with the requests and results. A failure is charged but not
+    scored, and the same evaluation is requested again. Once the policy is ``finished``,
+    `ask` always returns None.
     """
     for policy, table, rng in draw_policies(method, seeds):
         evaluate = evaluate_on(table)
@@ -159,12 +159,16 @@ def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
             flown = remake(policy)
             events = fly(flown, feedback, at_once, rng)
             is_over = flown.ask() is None and flown.finished
-            require(is_over, flown, "ask went on after it was finished")
+            require(
+                is_over,
+                flown,
+                "ask requested an evaluation after the policy was finished",
+            )
             _follow(remake(policy), events)
 
 
 def check_tell(method: Method) -> None:
-    """Check that `tell` counts valid results, and refuses others without a change."""
+    """Check that `tell` counts valid results, and refuses others without any change."""
     table = table_of(
         [[(1.0, 0.5, 0.5), (1.5, 0.5, 0.5)], [(0.5, 0.25, 0.75), (1.0, 0.25, 0.75)]]
     )
@@ -193,11 +197,11 @@ def check_tell(method: Method) -> None:
 
 
 def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that neither the number in flight nor the order of results changes a plan.
+    """Check that results do not depend on evaluations in flight or their order.
 
-    Pulls, phases and recommendation equal, bit for bit, those of a run with one
-    evaluation at a time, also if evaluations fail at no cost.  Index methods need not
-    pass this.
+    Pulls, phases and recommendation must be identical to those of a run with one
+    evaluation at a time, also if evaluations fail without cost. Index methods need not
+    pass this check.
     """
 
     def end_of(plan: Any) -> list[bytes]:
@@ -216,16 +220,20 @@ def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
             flown = remake(policy)
             fly(flown, with_failures(evaluate, rng, billed=0.0), at_once, rng)
             is_same = end_of(flown) == end_of(alone)
-            require(is_same, flown, f"it ends otherwise with {at_once} at once")
+            require(
+                is_same,
+                flown,
+                f"it has another result with {at_once} evaluations in flight",
+            )
 
 
 def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     """Check that fixed costs never exceed the budget, and random costs at most once.
 
-    Only the last evaluation may exceed it.  With several evaluations in flight, the
-    last one is the last that an index policy requested; a plan that knows the
-    ``largest_costs`` never exceeds the budget.  The smallest budget named by a
-    `BudgetError` must work, and a smaller budget must not.
+    With random costs, only the last evaluation may exceed the budget. With several
+    evaluations in flight, this is the last request of an index policy; a plan with
+    ``largest_costs`` never exceeds the budget. The smallest budget in a `BudgetError`
+    must work, and a smaller budget must not.
     """
     for policy, table, rng in draw_policies(method, seeds):
         limit = _budget.add_slack(policy.budget)
@@ -239,11 +247,11 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
         require(before <= limit, alone, f"spent {before} before the last evaluation")
 
         has_pulls = fixed.pulls.any() and alone.pulls.any()
-        require(has_pulls, fixed, "a budget that works bought nothing")
+        require(has_pulls, fixed, "an accepted budget paid for no evaluation")
         _check_budget_in_flight(policy, table, rng)
 
     smallest = smallest_budget(method, table)
-    which = f"below {smallest:g}, the smallest that works,"
+    which = f"below {smallest:g}, the smallest accepted one,"
     refuse_budget(method, table, 0.999 * smallest, which)
 
 
@@ -265,7 +273,7 @@ def _check_budget_in_flight(
         flown = remake(policy, **{"largest_costs": largest} if is_plan else {})
         events = fly(flown, with_failures(evaluate, rng, billed=1.0), at_once, rng)
 
-        # of an index policy, the last evaluation handed out may exceed the budget
+        # the last request of an index policy may exceed the budget
         spent = flown.spent
         if not is_plan:
             handed_out = [event.pull.key for event in events if event.result is None]
@@ -278,11 +286,10 @@ def _check_budget_in_flight(
 
 
 def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that copies of a policy, made from its options or a pickle, behave alike.
+    """Check that copies of a policy, from its options or a pickle, behave identically.
 
-    Options are read after a run, the pickle is made during a run.  Plans that are
-    generators cannot be pickled; a `Journal` makes such a policy again from its
-    results.
+    Options are read after a run, and the pickle is made during a run. Policies that use
+    generators cannot be pickled; a `Journal` restores such a policy from its results.
     """
 
     def require_same(copy: Any, original: Any, events: list[Event], kind: str) -> None:
@@ -298,7 +305,7 @@ def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
         events = fly(policy, evaluate)
         require_same(remake(policy), policy, events, "a policy of its options")
 
-        # ten events, in which five evaluations are handed out and told
+        # ten events: five requests with their results
         _follow(half, events[:10], "another of its options asks for others")
         try:
             copy = pickle.loads(pickle.dumps(half))

@@ -1,4 +1,4 @@
-"""Policies played on tables, with results in any order and with failures."""
+"""Runs of policies on tables, with results in any order and with failures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from cobandit.replay.grid import GridCell, make_policy, pack_table
 from cobandit.tables import EvaluationTable
 from cobandit.testing.small_tables import ragged_table
 
-#: A method as a replay takes it.
+#: A method, in any form that replays accept.
 Method = str | type[AskTell] | Spec
-#: Returns reward and cost of an evaluation; a reward of None is a failure.
+#: Function that returns reward and cost of an evaluation; None as reward is a failure.
 Evaluate = Callable[[Pull], tuple[Any, float]]
-#: As many in flight as a policy hands out.
+#: Number of evaluations in flight for no limit.
 ALL = 10**9
 
 
@@ -64,7 +64,7 @@ def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
 
 
 def smallest_budget(method: Method, table: EvaluationTable) -> float:
-    """Return the smallest budget of a method on a table, as its `BudgetError` names it.
+    """Return the smallest budget of a method on a table, from its `BudgetError`.
 
     Raises
     ------
@@ -96,13 +96,13 @@ def refuse_budget(
 
 
 def require(holds: bool, policy: AskTell, message: str) -> None:
-    """Raise an AssertionError unless a condition on a policy holds, also under -O."""
+    """Raise an AssertionError unless a condition holds, also if Python runs with -O."""
     if not holds:
         raise AssertionError(f"{policy!r}: {message}")
 
 
 def guarantees_aside() -> warnings.catch_warnings[None]:
-    """Return a context that ignores warnings of costs beyond the declared range.
+    """Return a context manager that ignores warnings about costs out of range.
 
     Costs drawn from a table may be outside the profiled range.
     """
@@ -112,7 +112,7 @@ def guarantees_aside() -> warnings.catch_warnings[None]:
 def draw_policies(
     method: Method, seeds: Iterable[int]
 ) -> Iterator[tuple[Any, EvaluationTable, Any]]:
-    """Yield policies at the smallest budget and above it, with table and generator."""
+    """Yield policies at the smallest budget and above, with table and generator."""
     for seed in seeds:
         rng = np.random.default_rng([1, seed])
         table = ragged_table(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
@@ -127,7 +127,7 @@ def remake(policy: AskTell, **options: Any) -> Any:
 
 
 def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
-    """Return feedback from a table; each arm cycles through its instances.
+    """Return a feedback function of a table; each arm cycles through its instances.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
 def with_failures(
     evaluate: Evaluate, rng: np.random.Generator, billed: float
 ) -> Evaluate:
-    """Let a third of the evaluations fail, at a share ``billed`` of their cost."""
+    """Make a third of the evaluations fail, at a share ``billed`` of their cost."""
 
     def tried(pull: Pull) -> tuple[Any, float]:
         reward, cost = evaluate(pull)
@@ -179,17 +179,18 @@ def fly(
     at_once: int = 1,
     rng: np.random.Generator | None = None,
 ) -> list[Event]:
-    """Play a policy to its end with several evaluations in flight.
+    """Run a policy to its end with several evaluations in flight.
 
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
     evaluate : callable
-        Returns reward and cost of a `Pull`; a reward of None is a failure.
+        Returns reward and cost of a `Pull`; None as reward is a failure.
     at_once : int
         Largest number of evaluations in flight.
     rng : Generator, optional
-        Draws the next result to arrive; by default the oldest evaluation's.
+        Generator that draws the next result to arrive; by default, the oldest
+        evaluation is next.
 
     Returns
     -------
@@ -211,19 +212,19 @@ def fly(
     """
     events: list[Event] = []
     flying: list[Pull] = []
-    handed_out = set()  # evaluations that have not failed since
+    handed_out = set()  # evaluations in flight or with a result
     with guarantees_aside():
         while not policy.finished:
             while len(flying) < at_once and (pull := policy.ask()) is not None:
                 require(
                     isinstance(pull, Pull),
                     policy,
-                    f"ask gave {pull!r}, which is no Pull",
+                    f"ask returned {pull!r}, which is not a Pull",
                 )
                 require(
                     pull.key not in handed_out,
                     policy,
-                    f"evaluation {pull.key} is handed out twice",
+                    f"evaluation {pull.key} was requested twice",
                 )
                 handed_out.add(pull.key)
                 flying.append(pull)
@@ -231,7 +232,8 @@ def fly(
             require(
                 bool(flying),
                 policy,
-                "it is not finished, but ask gave None with nothing in flight",
+                "the policy is not finished, but ask returned None with nothing in"
+                " flight",
             )
             pull = flying.pop(int(rng.integers(len(flying))) if rng else 0)
             result = evaluate(pull)
@@ -244,7 +246,7 @@ def fly(
 
 
 def result_of(policy: Any) -> tuple[Any, ...]:
-    """Return pulls, spend and recommendation, which is None for an online policy."""
+    """Return pulls, cost and recommendation (None for an online policy)."""
     recommended = None
     if isinstance(policy, IdentificationPolicy):
         recommended = policy.recommend().tolist()
@@ -252,7 +254,7 @@ def result_of(policy: Any) -> tuple[Any, ...]:
 
 
 def snapshot(policy: AskTell) -> bytes:
-    """Return the state of a policy as bytes to compare, its generators included.
+    """Return the state of a policy as bytes, including random generators.
 
     Examples
     --------

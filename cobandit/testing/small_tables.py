@@ -1,4 +1,4 @@
-"""Small tables for tests of policies: from rows, or random."""
+"""Small tables for tests of policies, from given or random rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def table_of(
     kind: str = "synthetic",
     name: str = "made-up",
 ) -> EvaluationTable:
-    """Make a table from the arms' evaluation rows.
+    """Make a table from the evaluation rows of each arm.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def table_of(
         Costs of the profiling rows of each arm, at least two; by default the costs of
         its first and last evaluation row.
     kind, name : str
-        Contents of the card.
+        Fields of the card.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def table_of(
     n_profiling = max(map(len, profiling_costs))
     n_evaluation = max(map(len, arms))
 
-    # instances in the order of their split: those for profiling come first
+    # instances in the order of the split, profiling instances first
     is_profiling = profiling_mask(n_profiling + n_evaluation, n_profiling, seed=0)
     instances = np.argsort(~is_profiling, kind="stable")
     values = np.full((len(arms), len(instances), len(arms[0][0])), np.nan)

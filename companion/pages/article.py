@@ -252,9 +252,9 @@ def count_orderings(statuses: Iterable[str]) -> str:
     return (
         f"{counts[HOLDS]} of its {counts.total()} orderings hold on both kinds of"
         f" tables, {counts[f'{HOLDS} {claim_row.DRAWN_ONLY}']} on the reconstructions"
-        f" alone and {counts[f'{HOLDS} {claim_row.MEASURED_ONLY}']} on the measured tables"
-        f" alone; {failed} fail, {counts[claim_row.DIVIDED]} are divided, and {undecided}"
-        " cannot be decided."
+        f" alone and {counts[f'{HOLDS} {claim_row.MEASURED_ONLY}']} on the measured"
+        f" tables alone; {failed} fail, {counts[claim_row.DIVIDED]} are divided, and"
+        f" {undecided} cannot be decided."
     )
 
 

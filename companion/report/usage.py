@@ -116,8 +116,8 @@ def list_pages() -> Markdown:
     return Markdown(
         f"{len(on_tables)} pages run on a table of yours, for example by `cobandit-book"
         " page once -p dataset=my.parquet -o out.ipynb`:"
-        f" {enumerate_words(map(_link, on_tables))}. The others are about something else:"
-        f" {enumerate_words(fixed)}. Each lists its parameters at its end."
+        f" {enumerate_words(map(_link, on_tables))}. The others are about something"
+        f" else: {enumerate_words(fixed)}. Each lists its parameters at its end."
     )
 
 

@@ -72,7 +72,10 @@ def test_run_ends_with_its_recommendation(folder):
     done = call("run", "plan.yml")
     assert done.exit_code == 0, done.output
     full_run = live.run(folder / "plan.yml", "runs/toy")
-    assert "pilot: 30 evaluations, from which the cost of all evaluations is estimated" in done.output
+    assert (
+        "pilot: 30 evaluations, from which the cost of all evaluations is estimated"
+        in done.output
+    )
     assert "pilot: 0 [k] tokens, 0 of 30 evaluations" in done.output
     assert "front so far: [small] shots=0" in done.output
     spent, _, rest = done.output.partition(", whatever the cost:")
@@ -165,7 +168,7 @@ def test_finished_race_is_shown_and_reused(folder):
     assert "6 of 6 configurations are settled within 0.2" in done.output
     assert (
         " of 40 instances\n" in done.output
-        and "to continue: change the plan's stop" in done.output
+        and "to continue: change stop, budget or method" in done.output
     )
     assert "every instance here" not in done.output
     shown = call("show", "runs/toy").output

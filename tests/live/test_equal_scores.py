@@ -73,7 +73,9 @@ def test_equal_scores_stop_the_run_and_show_an_answer_with_its_target(tmp_path):
     assert (
         "', where '2' is right" in fault.problem and "answered 'It is " in fault.problem
     )
-    assert "equal_scores: true" in fault.remedy and "without new requests" in fault.remedy
+    assert (
+        "equal_scores: true" in fault.remedy and "without new requests" in fault.remedy
+    )
 
 
 def test_corrected_scorer_rescores_stored_answers_without_calls(tmp_path):

@@ -1053,7 +1053,7 @@ class TestRace:
             fine,
             tmp_path / "fine",
             fake,
-            names=["instances.0 is", "this plan has none"],
+            names=["instances.0 is", "this plan starts from none"],
         )
         assert not set(first.evaluated) & set(fake.evaluated)
         assert (
@@ -1098,11 +1098,12 @@ def test_cost_of_a_run_is_estimated(tmp_path):
     small = live.estimate(
         PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
     )
-    assert small.lines[-1].startswith("it may be too small for the pilot")
+    assert small.lines[-1].startswith("the budget may be too small for the pilot")
     assert small.lines[-1].endswith("can be resumed with a larger one")
     assert (
         result.largest_cost == np.inf
-        and "from which the cost of all evaluations is estimated" in " ".join(result.lines)
+        and "from which the cost of all evaluations is estimated"
+        in " ".join(result.lines)
     )
     assert not fake.calls and not (tmp_path / "run").exists()
 

@@ -370,8 +370,8 @@ BAD = [
         [*INSPECT, "--cost", "tokens"],
         "no-cost",
         (
-            "no cost was measured -> use the time as cost with --cost seconds, or charge"
-            " 1 per evaluation"
+            "no cost was measured -> use the time as cost with --cost seconds, or"
+            " charge 1 per evaluation"
         ),
     ),
     (
@@ -395,8 +395,8 @@ BAD = [
         [*INSPECT, "--by", "temperature"],
         "same-configuration",
         (
-            "which differs in seed -> name the settings that distinguish them with --by,"
-            " or give only one"
+            "which differs in seed -> name the settings that distinguish them with"
+            " --by, or give only one"
         ),
     ),
     (

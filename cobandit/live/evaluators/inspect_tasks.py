@@ -66,7 +66,7 @@ class InspectTaskOptions(EvaluatorOptions):
     )
     scorer: str | None = Field(
         None,
-        description=("name the scorer for the column 'score', if the task has several"),
+        description="name the scorer for the column 'score', if the task has several",
     )
     task_args: dict[str, Any] = Field(
         {},

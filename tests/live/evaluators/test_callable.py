@@ -259,7 +259,12 @@ def test_modules_of_the_current_folder_are_imported(workspace, name):
             "No module named 'scorign'",
             "start in the folder",
         ),
-        ("scoring.py:evaluate", "no-module", "scoring.py", "write the name without '.py'"),
+        (
+            "scoring.py:evaluate",
+            "no-module",
+            "scoring.py",
+            "write the name without '.py'",
+        ),
         ("scoring:evalute", "no-function", "'evalute'", "did you mean 'evaluate'?"),
         ("scoring:number", "parameters", "number(configuration, instance)", ""),
         ("scoring:alone", "parameters", "alone(configuration, instance)", ""),

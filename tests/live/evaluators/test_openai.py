@@ -567,8 +567,14 @@ def test_endpoint_without_model_list_is_accepted(folder):
     ("arguments", "message"),
     [
         ({"scorer": "regex"}, "only scorer regex has a pattern"),
-        ({"scorer": "exact", "pattern": "x"}, "only scorer number may have a tolerance"),
-        ({"scorer": "exact", "tolerance": 0.1}, "only scorer number may have a tolerance"),
+        (
+            {"scorer": "exact", "pattern": "x"},
+            "only scorer number may have a tolerance",
+        ),
+        (
+            {"scorer": "exact", "tolerance": 0.1},
+            "only scorer number may have a tolerance",
+        ),
         ({"scorer": "regex", "pattern": "("}, "valid regular expression"),
         ({"temperature": 0}, "Extra inputs are not permitted"),
     ],
