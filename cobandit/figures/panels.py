@@ -41,7 +41,7 @@ LARGEST = 1_000_000
 #: A panel moves to a separate row before it shrinks below this share of its size.
 SHRINK = 0.7
 PAD = 3 / 72
-#: Beginning of every drawing, which `described` completes.
+#: Start tag of every drawing; `described` adds the description.
 OPENING = '<div class="panels"'
 
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: center"

@@ -93,9 +93,9 @@ class EvaluationTable(TableStatistics):
         unit : str, optional
             Unit of the cost, such as USD; by default the name of its column.
         objectives : mapping or sequence of str
-            Columns with values in [0, 1], larger is better, whose names become the
-            names of the objectives. Or a mapping from the name of an objective to such
-            a column; to ``(column, transform)``, with a key of
+            Columns with values in [0, 1], where larger is better. Their names become
+            the names of the objectives. Or a mapping from the name of an objective to
+            such a column; to ``(column, transform)``, with a key of
             :data:`~cobandit.tables.transforms.TRANSFORMS`; or to a dictionary of an
             objective's fields on a card, such as ``limits``.
         arms : sequence of str

@@ -97,7 +97,9 @@ def check_policy(method: Method) -> None:
 
 
 def _follow(
-    policy: Any, events: list[Event], otherwise: str = "asking in vain matters"
+    policy: Any,
+    events: list[Event],
+    otherwise: str = "ask calls that returned None matter",
 ) -> None:
     """Replay a run's events without futile `ask` calls, and check all counts."""
     in_flight = np.zeros(policy.n_arms, dtype=np.int64)
@@ -140,7 +142,7 @@ def _follow(
             for name, count in counts.items()
             if np.any(getattr(policy, name) != count)
         ]
-        require(not wrong, policy, f"{' and '.join(wrong)} not as told")
+        require(not wrong, policy, f"{' and '.join(wrong)} differ from the results")
 
 
 def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:

@@ -160,7 +160,10 @@ def test_too_few_instances_are_reported():
         np.random.default_rng(8).random((6, 12)) < np.linspace(0.5, 0.6, 6)[:, None]
     )
     (finding,) = found(table_of(scores, costs, profiling=4), "few", alone=False)
-    assert finding.number > 12 and "shared instances; there are 12" in finding.problem
+    assert (
+        finding.number > 12
+        and "shared instances are needed; there are 12" in finding.problem
+    )
     order = np.argsort(-scores.mean(axis=1), kind="stable")
     assert (
         f"accuracy, arm{order[0]} (" in finding.problem
@@ -242,7 +245,7 @@ def test_misleading_profiling_split_is_reported(clean):
         and "arm0 would be the most eff" in finding.problem
     )
     assert (
-        finding.remedy == "Take another seed of the split, or more profiling instances"
+        finding.remedy == "Use another seed for the split, or more profiling instances"
     )
 
 

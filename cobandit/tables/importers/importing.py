@@ -149,7 +149,7 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return the counts of unusual evaluations, also of an earlier table's others."""
+    """Return counts of unusual evaluations, of this import and the earlier table."""
     configs = set(result.frame["config"])
     earlier_counts = {} if earlier is None else earlier.card.counts
     counts = {
