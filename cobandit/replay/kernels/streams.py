@@ -54,7 +54,7 @@ def draw(start, s, n):
 
 @compiled
 def shared_order(seed, replication, n):
-    """Return the random order of n instances that all arms, methods and budgets share."""
+    """Return the random order of n instances, equal for arms, methods and budgets."""
     start = key(seed, replication, NOBODY)
     names = np.empty(n, dtype=np.uint64)
     for s in range(n):
