@@ -177,7 +177,7 @@ def test_finished_race_is_shown_and_reused(folder):
     write(folder, **race | {"name": "again"})
     second_call = call("run", "plan.yml", "--from", "runs/toy/table.parquet").output
     assert (
-        "of it in an earlier table" in second_call
+        "in an earlier table" in second_call
         and "pilot: nothing to evaluate" in second_call
     )
     assert "they are charged but not repeated" in plain(second_call)

@@ -1099,7 +1099,7 @@ def test_cost_of_a_run_is_estimated(tmp_path):
         PLAN | AMOUNT | {"budget": 200}, tmp_path / "run", evaluator=fake
     )
     assert small.lines[-1].startswith("the budget may be too small for the pilot")
-    assert small.lines[-1].endswith("can be resumed with a larger one")
+    assert small.lines[-1].endswith("can be resumed with a larger budget")
     assert (
         result.largest_cost == np.inf
         and "from which the cost of all evaluations is estimated"
