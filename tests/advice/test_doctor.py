@@ -93,7 +93,7 @@ def test_instances_without_spread_are_reported(clean):
     right, wrong = (same & (scores[0] == 1)).sum(), (same & (scores[0] == 0)).sum()
     assert finding.number == pytest.approx(same.mean()) and right >= 30 and wrong >= 24
     assert (
-        f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 tell"
+        f"(all 1 on {right}, all 0 on {wrong}): {120 - same.sum()} of 120 distinguish"
         in finding.problem
     )
 
@@ -167,7 +167,7 @@ def test_too_few_instances_are_reported():
     order = np.argsort(-scores.mean(axis=1), kind="stable")
     assert (
         f"accuracy, arm{order[0]} (" in finding.problem
-        and f"middle, arm{order[3]} (" in finding.problem
+        and f"median one, arm{order[3]} (" in finding.problem
     )
 
 
