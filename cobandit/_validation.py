@@ -53,7 +53,8 @@ def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64
 
     if ndim is not None and array.ndim != ndim:
         raise CobanditError(
-            f"{name}: expected an array of {ndim} dimension(s), got shape {array.shape}",
+            f"{name}: expected an array of {ndim} dimension(s), got shape"
+            f" {array.shape}",
             argument=name,
             code="wrong-shape",
         )
@@ -74,7 +75,8 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
         raise CobanditError(
-            f"{name}: at least two arms and one objective are needed, got {array.shape}",
+            f"{name}: at least two arms and one objective are needed, got"
+            f" {array.shape}",
             argument=name,
             code="wrong-shape",
         )

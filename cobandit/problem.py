@@ -163,7 +163,8 @@ class Problem:
         if (self.means < 0).any() or (self.means > 1).any():
             arm, d = np.argwhere((self.means < 0) | (self.means > 1))[0]
             raise CobanditError(
-                f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in [0, 1]",
+                f"means[{arm}, {d}] is {self.means[arm, d]}: mean rewards lie in"
+                " [0, 1]",
                 argument="means",
                 code="out-of-range",
             )

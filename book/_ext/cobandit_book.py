@@ -6,34 +6,32 @@
 2. `link_the_repository`: the repository and launch buttons appear once
    ``[project.urls]`` in pyproject.toml names a repository, and pages have absolute
    addresses once it names the documentation.
-3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may call
-   it ``load`` or ``cobandit.tables.load``, and links there all the same.
-4. `keep_the_sentence`: the first line of a property may hold a colon; napoleon would
-   take it for a type.
-5. `mend_bodies`: the bibliography is no list to a screen reader, as none of its entries
-   is an item; no line ends between a number and its percent sign; and a source page
-   does not say where the reference documents it, since viewcode takes everything to be
-   documented under its module.
-6. `without_thebe`: Jupyter Book always adds Thebe, whose script stands on another
-   machine.
-7. `describe_pictures`: what a cell drew says in words what it shows.
-8. `say_how_made`: at each figure's corner, behind an i, what it rests on and the lines
-   that draw it.
-9. `ahead.run_ahead`: pages run side by side instead of one after another, in kernels
-   that start warm.
-10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment a page that has an
-    .ipynb does not run but shows the outputs that are held there, and the page that
-    measures shows none.  `make test` builds the book so, since it runs the notebooks
-    against these outputs, and the cells that measure on less.
-11. `find_the_section`: the protocol is never rewritten, so a page that it names may be
-    a section by now.
-12. `cells`: figures and tables of cells have numbers, code is behind one switch a page,
-    folds have names.
-13. `offer_the_notebook`: the download menu of a page that runs has it as a notebook
-    with outputs, too.
-14. `reference`: the page on the interface is written from the docstrings.
-15. `descriptions`: the head of a page has its first sentences and a picture, for links
-    to it.
+3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may write
+   ``load`` or ``cobandit.tables.load``, and the link still works.
+4. `keep_the_sentence`: the first line of a property may contain a colon; napoleon would
+   read the text before it as a type.
+5. `mend_bodies`: the bibliography is not marked as a list for screen readers, because
+   its entries are not list items; lines do not break between a number and its percent
+   sign; and source pages have no links to the reference, because viewcode assumes that
+   everything is documented under its module.
+6. `without_thebe`: Jupyter Book always adds Thebe, whose script is on another server.
+7. `describe_pictures`: pictures from cells have an alternative text.
+8. `say_how_made`: an i at the corner of each figure shows its data, parameters and
+   code.
+9. `ahead.run_ahead`: pages run in parallel, in kernels that start fast.
+10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment, pages show the
+    outputs stored in their .ipynb instead of being run, and the page with measurements
+    shows none.  `make test` builds the book in this way, because it tests the notebooks
+    against these outputs anyway.
+11. `find_the_section`: the protocol is never changed, so a page that it links to may
+    have become a section.
+12. `cells`: figures and tables of cells are numbered, each page has one switch for its
+    code, and folds have names.
+13. `offer_the_notebook`: the download menu of a page with code also offers it as a
+    notebook with outputs.
+14. `reference`: the reference pages are written from the docstrings.
+15. `descriptions`: the head of a page has a description and a picture, for search
+    engines and link previews.
 """
 
 from __future__ import annotations
@@ -136,7 +134,7 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
-    """Turn the buttons on and set the book's address if pyproject.toml says where they lead."""
+    """Enable buttons and set the book's address if pyproject.toml has the URLs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]

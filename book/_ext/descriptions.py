@@ -1,8 +1,7 @@
-"""A description and a picture for each page, which a chat or a search engine shows with a link to it.
+"""A description and a picture per page, for search engines and link previews.
 
-The picture is the first figure. Its address has to be absolute, so it is drawn once
-``[project.urls]`` in pyproject.toml says where the book is published
-(``Documentation``).
+The picture is the first figure. Its address has to be absolute, so it is added only if
+``[project.urls]`` in pyproject.toml has the address of the book (``Documentation``).
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def write_front_page(
         import vl_convert
     except ImportError as error:
         raise CobanditError(
-            f"a page needs Altair and vl-convert, and {error.name} is not installed. "
+            f"a page needs Altair and vl-convert, but {error.name} is not installed. "
             "Install them with: pip install 'cobandit[html]'",
             code="missing-package",
         ) from error

@@ -99,7 +99,8 @@ class OnlinePolicy(AskTell):
         low, high = pair if pair.shape == (2,) else (0.0, 0.0)
         if not 0 < low <= high:
             raise CobanditError(
-                f"cost_range is {cost_range}: expected (low, high) with 0 < low <= high",
+                f"cost_range is {cost_range}: expected (low, high) with"
+                " 0 < low <= high",
                 argument="cost_range",
                 code="out-of-range",
             )

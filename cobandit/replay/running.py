@@ -301,7 +301,8 @@ def run_kernel(
     """
     if hasattr(policy, "n_instances") and not feedback.once:
         raise CobanditError(
-            f"{type(policy).__name__} evaluates instances once: give it feedback 'once'",
+            f"{type(policy).__name__} evaluates instances once: give it feedback"
+            " 'once'",
             argument="feedback",
             code="evaluates-once",
         )

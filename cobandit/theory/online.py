@@ -347,7 +347,8 @@ def standard_regret_bound(
     is_too_low = _budget.add_slack(float(mean_costs.min())) < cost_ratio
     if is_too_high or is_too_low:
         raise CobanditError(
-            f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the largest",
+            f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the"
+            " largest",
             argument="mean_costs",
             code="out-of-range",
         )

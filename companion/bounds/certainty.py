@@ -73,7 +73,8 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
         or n_instances < 1
     ):
         raise CobanditError(
-            "counts and other must have one length, the same sum and no negative values",
+            "counts and other must have one length, the same sum and no negative"
+            " values",
             argument="counts",
             code="bad-counts",
         )

@@ -76,7 +76,8 @@ def every_claim(
     rows.sort(key=lambda row: KINDS.index(row.kind))
     if unknown := {row.key for row in rows} - set(identifiers()):
         raise CobanditError(
-            f"{min(unknown)!r} has no identifier -> add a line at the end of claims.yml",
+            f"{min(unknown)!r} has no identifier -> add a line at the end of"
+            " claims.yml",
             argument="claims.yml",
             code="no-identifier",
         )

@@ -90,7 +90,8 @@ def source(page: str) -> str:
 def _notebook(page: str) -> Any:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise CobanditError(
-            f"running pages needs {', '.join(missing)}: pip install {' '.join(missing)}",
+            f"running pages needs {', '.join(missing)}: pip install"
+            f" {' '.join(missing)}",
             code="missing-package",
         )
     import jupytext

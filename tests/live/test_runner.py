@@ -327,9 +327,7 @@ class TestFailures:
             watch=lambda progress: lines.append(progress.line),
         )
         late = [line for line in lines if "no answer within the timeout" in line]
-        assert len(slow) == len(late) == 2 and all(
-            "retried" in line for line in late
-        )
+        assert len(slow) == len(late) == 2 and all("retried" in line for line in late)
         assert len(rows(done.table)) == 240
 
     @pytest.mark.slow
