@@ -115,7 +115,8 @@ class ParetoRace(Once):
     rivals of a candidate. q is the share of the other configurations within three
     standard errors of the boundary, in the objective with the largest share
     (`count_near_ties`). A removed rival that i certainly covers is still counted while
-    i is active, because the luckiest of many ties is removed last. A list of almost
+    i is active: of many ties, the last active one is the luckiest, and its evidence
+    must be corrected for all of them. A list of almost
     equal prompts is therefore raced with more caution than a list with a few clear
     leaders. The second term of h allows for rare differences that have not been seen.
     If :math:`z^2 / 3` of them are expected, the probability of seeing none is

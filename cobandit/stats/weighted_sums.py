@@ -181,7 +181,7 @@ def find_quantile(
     mean = (values * counts).sum(axis=1) / n
 
     def distance(mean: Floats) -> Floats:
-        """Return the distance to the goal in normal quantiles.
+        """Return the normal quantile of the probability at a mean, minus the goal.
 
         It is nearly linear in the mean.
         """

@@ -133,8 +133,8 @@ def ordering_rows(
     """Yield the orderings that the paper states in words.
 
     If the tables are not the paper's own, two kinds of orderings do not count. For an
-    ordering on one data set, the verdict on the table in its place is shown in
-    parentheses. For an ordering that compares the two data sets, nothing is shown.
+    ordering on one data set, the verdict on the table that replaces it is shown in
+    parentheses. For an ordering that compares the two data sets, no verdict is shown.
     """
     measured_verdicts = paper.verdicts(measured)
     replayed_verdicts = paper.verdicts_on_reconstructions(cells)

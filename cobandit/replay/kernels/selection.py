@@ -143,9 +143,9 @@ def _select(p, terms, draws, seen, returned):
 
 
 _run_selection = compile_run(_select)
-#: Types of an arm's pulls, of its number, and of the sums and squares of all arms. To
-#: pass only the row of this arm would make a new array at every pull, whose reference
-#: counts take a fifth of the time.
+#: Types of an arm's pulls, of its number, and of the sums and squares of all arms. If
+#: only the row of this arm were passed, every pull would make a new array. Its
+#: reference counts would take a fifth of the time.
 ARGUMENTS = types.int64, types.int64, types.float64[:, ::1], types.float64[:, ::1]
 
 
