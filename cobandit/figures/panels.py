@@ -85,6 +85,7 @@ def use_style() -> None:
             ),
         }
     )
+
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
         # the backend of a notebook is loaded first, because loading it resets the

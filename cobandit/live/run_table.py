@@ -152,6 +152,7 @@ def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
             f" {platform.python_version()}"
         ),
     ]
+
     if plan.reuse is not None:
         lines.append(f"evaluations of {plan.reuse} were reused")
     return lines + describe_flaws(stage, frame)

@@ -237,6 +237,7 @@ def _fetch(card: Card) -> Path:
     try:
         if os.environ.get(OFFLINE, "0") not in ("", "0"):
             raise PermissionError(f"not tried, because {OFFLINE} is set")
+
         path = pooch.retrieve(
             card.origin.url,
             known_hash=f"sha256:{card.sha256}",

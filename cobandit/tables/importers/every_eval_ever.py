@@ -286,6 +286,7 @@ def _make_sample(
         if usage is None or fields.get(PROMPT) == NOT_RECORDED
         else usage.input_tokens or 0
     )
+
     return Sample(
         plain_text(first.sample_id, file, "the sample_id"),
         {
