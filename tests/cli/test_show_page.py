@@ -99,7 +99,6 @@ def test_pilot_has_no_page(tmp_path):
     with bad_argument("stopped"):
         live.run(PLAN | RACE, tmp_path / "run", evaluator=stop_after(5))
     shown = call("show", tmp_path / "run", "--html", tmp_path / "run.html")
-    assert (
-        "too few evaluations for a page" in str(shown.exception)
-        and not (tmp_path / "run.html").exists()
-    )
+    (fault,) = shown.exception.faults
+    assert (fault.code, fault.file) == ("few-evaluations", str(tmp_path / "run"))
+    assert not (tmp_path / "run.html").exists()
