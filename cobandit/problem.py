@@ -168,6 +168,7 @@ class Problem:
                 argument="means",
                 code="out-of-range",
             )
+
         self.costs = _validation.costs(costs, n_arms=len(self.means))
         self.names = tuple(map(str, range(self.n_arms) if names is None else names))
         if len(self.names) != self.n_arms or len(set(self.names)) != self.n_arms:
