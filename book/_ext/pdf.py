@@ -4,17 +4,18 @@
 
 The PDF has the article and the chapters. Chromium prints it, because it typesets
 formulas with the fonts of the book, and pictures and tables as on the pages. Folds are
-printed open, because the text refers to them. Code, records and long tables (class and
-tag ``unprinted``) are left out, and so are the claims, the pages on use and the
-reference, which are for filtering, running and searching.
+printed open, because the text refers to them. Hidden code, records, long tables (class
+and tag ``unprinted``) and directions for running a page are left out, and so are the
+claims, the pages on use and the reference, which are for filtering, running and
+searching.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
-import tomllib
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 import yaml
@@ -43,8 +44,14 @@ h1, h2, h3, h4, h5, caption { break-after: avoid; }
 figcaption, figcaption *, .numbered-table caption, .numbered-table > p {
   font-size: 8.5pt !important;
 }
-div.cell:not(:has(.cell_output, details)) { display: none; }
+div.cell:not(.tag_show-input):not(:has(.cell_output, details)) { display: none; }
 figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
+/* a table of many rows goes on with the next page */
+:is(figure, .cell, .cell_output, .output, table):has(tr:nth-child(12)) {
+  break-inside: auto !important;
+}
+summary { break-after: avoid; }
+.scrolls { mask: none !important; }
 pre {
   white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important;
 }
@@ -57,8 +64,9 @@ table td, table th {
   overflow: visible !important;
 }
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
-details.made, .code-switch, .page-code, .cell_input, .readers, .unprinted,
-.tag_unprinted {
+.tag_show-input > .cell_input { break-inside: avoid !important; }
+details.made, .code-switch, .page-code, .cell_input:not(.tag_show-input > *),
+.readers, .unprinted, .tag_unprinted {
   display: none !important;
 }
 #jb-print-toc { display: none !important; }
@@ -93,13 +101,27 @@ PREPARE = """
       list.append(item);
     }
   }
-  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  for (const fold of document.querySelectorAll('details')) {
+    if (fold.textContent.trim().startsWith('Run this page')) fold.remove();
+    else fold.open = true;
+  }
   const front = document.createElement('section');
   front.className = 'front';
   front.append(make('p', title), ...lines.map(line => make('p', line)), list);
   document.querySelector('#jb-print-docs-body, article').before(front);
 }
 """
+#: Makes formulas that are wider than the column as much smaller.
+SHRINK = """
+() => {
+  for (const formula of document.querySelectorAll('div.math')) {
+    const share = formula.clientWidth / formula.scrollWidth;
+    if (share < 1) formula.style.fontSize = `${100 * share}%`;
+  }
+}
+"""
+#: Width of the text on the page, in pixels: A4 between its margins.
+COLUMN = 657
 FOOTER = (
     '<div style="width:100%;font-size:8px;text-align:center"><span'
     ' class="pageNumber"></span></div>'
@@ -121,12 +143,9 @@ def article_and_chapters() -> list[str]:
 def title_page() -> tuple[str, list[str]]:
     """Return the title, and the lines below it: authors, date and version."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
     return config["title"], [
         config["author"],
-        f"{date.today():%-d %B %Y}, version {project['version']}",
+        f"{date.today():%-d %B %Y}, version {version('cobandit')}",
     ]
 
 
@@ -164,6 +183,8 @@ def print_book(folder: Path, target: Path) -> None:
         tab.evaluate("MathJax.startup.promise.then(() => true)")
         tab.evaluate(PREPARE, [article_and_chapters(), *title_page()])
         tab.add_style_tag(content=PRINT)
+        tab.set_viewport_size({"width": COLUMN, "height": 900})
+        tab.evaluate(SHRINK)
         tab.pdf(
             path=str(target),
             format="A4",

@@ -21,6 +21,8 @@ from docutils.core import publish_doctree
 from PIL import Image
 from support.browsing import HTML, NEEDS_BOOK
 
+import cobandit
+
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "book" / "_ext"
 
@@ -379,6 +381,12 @@ def test_book_from_stored_outputs_runs_no_notebook(small_book):
     build(small_book)
     html = small_book / "_build" / "html" / "notebooks" / "runs.html"
     assert "42" in "".join(Page(html.read_text(encoding="utf-8")).text)
+
+
+def test_title_page_names_the_installed_version():
+    pdf = pytest.importorskip("pdf")
+    title, lines = pdf.title_page()
+    assert title and lines[-1].endswith(f"version {cobandit.__version__}")
 
 
 @pytest.fixture
