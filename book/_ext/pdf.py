@@ -50,7 +50,7 @@ figure, img, tr, div.proof, mjx-container[display] { break-inside: avoid; }
 :is(figure, .cell, .cell_output, .output, table):has(tr:nth-child(12)) {
   break-inside: auto !important;
 }
-summary { break-after: avoid; }
+summary { break-after: avoid; break-inside: avoid; }
 .scrolls { mask: none !important; }
 pre {
   white-space: pre-wrap !important; overflow-wrap: anywhere; font-size: 8pt !important;
@@ -115,7 +115,9 @@ PREPARE = """
 SHRINK = """
 () => {
   for (const formula of document.querySelectorAll('div.math')) {
-    const share = formula.clientWidth / formula.scrollWidth;
+    const parts = [formula, ...formula.querySelectorAll('mjx-container, mjx-math')];
+    const width = Math.max(...parts.map(part => part.scrollWidth));
+    const share = formula.clientWidth / width;
     if (share < 1) formula.style.fontSize = `${100 * share}%`;
   }
 }
@@ -183,6 +185,7 @@ def print_book(folder: Path, target: Path) -> None:
         tab.evaluate("MathJax.startup.promise.then(() => true)")
         tab.evaluate(PREPARE, [article_and_chapters(), *title_page()])
         tab.add_style_tag(content=PRINT)
+        tab.emulate_media(media="print")
         tab.set_viewport_size({"width": COLUMN, "height": 900})
         tab.evaluate(SHRINK)
         tab.pdf(
