@@ -112,7 +112,7 @@ def list_names(title: str, things: list[Any]) -> str:
 
 
 def describe_class(thing: type) -> str:
-    """Return the directive for a class, without members in its docstring."""
+    """Return the directive for a class, without members that the docstring lists."""
     kind = "exception" if issubclass(thing, BaseException) else "class"
     section = ATTRIBUTES.search(inspect.getdoc(thing) or "")
     listed = re.findall(r"(?m)^(\w[\w, ]*?) :", section[1] if section else "")

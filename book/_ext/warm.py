@@ -102,7 +102,7 @@ class Forked:
         self.send_signal(signal.SIGTERM)
 
     def poll(self) -> int | None:
-        """Return None while the kernel runs, else 0: only its parent knows the code."""
+        """Return None while the kernel runs, and 0 after its end."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:

@@ -96,7 +96,7 @@ class Recommendation:
     next : NextEvaluations
         Evaluations that a race would make next.
     smallest_cost : float or None
-        Made-up cost of a free evaluation, if the table's import set one.
+        Cost that replaces zero for a free evaluation, if the table's card has one.
     free : int
         Number of evaluations that cost at most this made-up cost.
     counts : mapping

@@ -35,8 +35,7 @@ class Records(NamedTuple):
     measured: npt.NDArray[np.float64]
     #: Whether a row belongs to the profiling split, shape (N,).
     profiling: npt.NDArray[np.bool_]
-    #: Further columns that are constant within an instance: the value of each instance,
-    #: shape (I,).
+    #: Further columns with one value per instance, each as an array of shape (I,).
     groups: dict[str, Keys]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:

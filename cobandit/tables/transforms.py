@@ -36,7 +36,7 @@ class Transform(NamedTuple):
     #: and the card's percentiles.
     fit: Callable[[np.ndarray, float, float], tuple[float, float]]
     #: ``apply(values, one, zero)`` returns the scores of values, given the values that
-    #: score 1 and 0. It raises a `TableError` if these do not make a scale.
+    #: score 1 and 0. It raises a `TableError` if these are not valid limits.
     apply: Callable[[np.ndarray, float, float], np.ndarray]
     #: Rule for every value of the column.
     rule: ColumnRule | None = None
