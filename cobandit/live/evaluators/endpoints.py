@@ -18,8 +18,9 @@ answers.  A setting of a configuration is one of the following:
 * ``prompt``, the name of one of several prompts,
 * a value for the templates,
 * ``base_url`` or ``key``.
- Requests are sent by httpx2, which OpenAI's client also uses. OpenAI's client
-itself would add its own retries, and further packages for only one kind of request.
+
+Requests are sent by httpx2, which OpenAI's client also uses. OpenAI's client itself
+would add its own retries, and further packages for only one kind of request.
 """
 
 import json
