@@ -20,7 +20,7 @@ from cobandit import figures
 from companion.pages import first_figure
 from companion.stored import results
 
-#: What is shown of a description, at most, in letters.
+#: Largest length of a description, in characters.
 LONGEST = 300
 #: Place of the picture for links in the book, its size in inches, and its resolution.
 PICTURE = "_static/link.png"

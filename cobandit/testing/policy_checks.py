@@ -117,7 +117,8 @@ def _follow(
             require(
                 pull.number == number,
                 policy,
-                f"number {pull.number} of arm {pull}, not {number}",
+                f"an evaluation of arm {pull} has the number {pull.number}, not"
+                f" {number}",
             )
             waiting[pull] = waiting[pull] - {number} or {number + 1}
             in_flight[pull] += 1
