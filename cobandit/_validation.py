@@ -25,7 +25,7 @@ def table(given: object) -> None:
         what = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
         raise CobanditError(
             f"table: an EvaluationTable is needed, got {what}; load one with"
-            " cobandit.load or cobandit.read, or make it of a data frame with"
+            " cobandit.load or cobandit.read, or make one from a data frame with"
             " EvaluationTable.from_frame",
             argument="table",
             code="not-a-table",

@@ -166,8 +166,8 @@ class CoPSIOnce(Once):
             self.confidence = _validation.positive(confidence, "confidence", 1.0)
         if self.confidence == 1.0:
             raise CobanditError(
-                "confidence is 1, which only evaluating everything has. Give less than"
-                " 1.",
+                "confidence is 1, but only a complete evaluation is certain. Give less"
+                " than 1.",
                 argument="confidence",
                 code="out-of-range",
             )

@@ -139,7 +139,7 @@ class OnlinePolicy(AskTell):
         smallest = float(self.expected_costs.sum())
         if smallest > _budget.add_slack(self.budget):
             raise self._too_small(
-                f"does not hold one pull of each of the {self.n_arms} arms", smallest
+                f"is less than one pull of each of the {self.n_arms} arms", smallest
             )
 
     def index(self) -> NDArray[np.float64]:

@@ -87,9 +87,9 @@ def pack_shared(table: EvaluationTable) -> Source:
     n_instances = int(is_shared.sum()) // table.n_arms
     if n_instances < 2:
         raise CobanditError(
-            f"{table.name}: {n_instances} instances of the evaluation split have been"
-            " evaluated with every configuration; evaluating once compares on shared"
-            " instances -> leave out configurations",
+            f"{table.name}: every configuration was evaluated on only {n_instances}"
+            " instances of the evaluation split, and feedback 'once' compares on shared"
+            " instances -> leave out configurations with few results",
             argument="table",
             code="few-shared-instances",
         )
