@@ -5,7 +5,8 @@ in one objective, and exact duplicates, do not dominate each other. `pareto_mask
 supports the standard order.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,9 @@ from cobandit.errors import CobanditError
 #: Largest difference of means that count as equal. Sums of N scores in [0, 1] differ by
 #: less than `TIE` N if they are added in another order. Different sums differ by more.
 TIE = 1e-9
+
+#: Number of arms that are compared with a front at once: a trade of calls for memory.
+BLOCK = 256
 
 
 def pareto_mask(
@@ -49,8 +53,9 @@ def pareto_mask(
 
     Notes
     -----
-    Time O(K^2 D), memory O(K D). In the standard order, equality within the tolerance
-    is made transitive; otherwise, three arms could dominate each other in a cycle.
+    Time O(K log K + K F D) for a front of F arms, memory O(K D + F). In the standard
+    order, equality within the tolerance is made transitive; otherwise, three arms could
+    dominate each other in a cycle.
 
     Examples
     --------
@@ -77,15 +82,55 @@ def pareto_mask(
 
     dominance = _validation.choice(dominance, "dominance", ("strict", "standard"))
     if dominance == "strict":
-        is_dominated = [(means > mean + tolerance).all(axis=1).any() for mean in means]
-        return ~np.array(is_dominated)
+        return _find_front(means, _dominated_strictly, tolerance)
+    return _find_front(_rank(means, tolerance), _dominated)
 
-    ranks = _rank(means, tolerance)
-    is_dominated = [
-        ((ranks >= rank).all(axis=1) & (ranks > rank).any(axis=1)).any()
-        for rank in ranks
-    ]
-    return ~np.array(is_dominated)
+
+def _find_front(
+    points: NDArray[Any], find_dominated: Callable[..., NDArray[np.bool_]], *args: Any
+) -> NDArray[np.bool_]:
+    """Return the points that no other point dominates, as a mask of shape (K,).
+
+    In descending lexicographic order, each point comes after the points that dominate
+    it. Dominance is transitive, so it is enough to compare with the front before it.
+    """
+    order = np.lexsort(points.T[::-1])[::-1]
+    front = order[:0]
+    for start in range(0, len(order), BLOCK):
+        block = order[start : start + BLOCK]
+        rivals = points[np.concatenate([front, block])]
+        is_dominated = find_dominated(points[block], rivals, *args)
+        front = np.concatenate([front, block[~is_dominated]])
+
+    on_front = np.zeros(len(points), dtype=np.bool_)
+    on_front[front] = True
+    return on_front
+
+
+def _dominated_strictly(
+    points: NDArray[np.float64],
+    rivals: NDArray[np.float64],
+    tolerance: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return the points (k, D) that a rival (m, D) exceeds in all coordinates."""
+    exceeds = np.ones((len(points), len(rivals)), dtype=np.bool_)
+    for limits, values in zip((points + tolerance).T, rivals.T, strict=True):
+        exceeds &= values > limits[:, None]
+    is_dominated: NDArray[np.bool_] = np.any(exceeds, axis=1)
+    return is_dominated
+
+
+def _dominated(
+    ranks: NDArray[np.int64], rivals: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return the ranks (k, D) that a rival (m, D) reaches, and exceeds in one."""
+    reaches = np.ones((len(ranks), len(rivals)), dtype=np.bool_)
+    exceeds = np.zeros_like(reaches)
+    for limits, values in zip(ranks.T, rivals.T, strict=True):
+        reaches &= values >= limits[:, None]
+        exceeds |= values > limits[:, None]
+    is_dominated: NDArray[np.bool_] = np.any(reaches & exceeds, axis=1)
+    return is_dominated
 
 
 def _rank(

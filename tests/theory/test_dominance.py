@@ -8,6 +8,7 @@ from support.faults import bad_argument
 from support.strategies import mean_matrices
 
 from cobandit import classification_gaps, margins, pareto_mask
+from cobandit.dominance import BLOCK
 
 # Twins: single numbers in, single numbers out, one line per definition.
 
@@ -82,6 +83,20 @@ def test_gaps_are_zero_exactly_at_ties(mu):
     for i in np.flatnonzero(mask):
         if any((mu[j] >= mu[i]).all() for j in others(mu, i)):
             assert gaps[i] == 0
+
+
+@pytest.mark.parametrize("n_values", [5, 40, 100_000])
+def test_fronts_of_many_arms_equal_comparisons_of_all_pairs(n_values):
+    """More arms than are compared at once, with many ties, few and none."""
+    rng = np.random.default_rng(n_values)
+    mu = rng.integers(0, n_values, (2 * BLOCK + 5, 3)) / n_values
+
+    for tolerance in (0.0, 0.1):
+        exceeds = (mu[:, None] > mu + tolerance).all(axis=2)
+        assert (pareto_mask(mu, tolerance=tolerance) == ~exceeds.any(axis=0)).all()
+
+    standard = moocore.is_nondominated(mu, maximise=True, keep_weakly=True)
+    assert (pareto_mask(mu, "standard", tolerance=0.0) == standard).all()
 
 
 @pytest.mark.parametrize("n_objectives", [2, 3, 5])
