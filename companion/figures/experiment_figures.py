@@ -400,5 +400,5 @@ def draw_crossing(advantage: pd.DataFrame) -> Figure:
         xlabel="largest over smallest mean cost", ylabel="points that dividing gains"
     )
     log_axis(ax, "x")
-    ax.legend(fontsize="medium")
+    ax.legend(title="score and cost", fontsize="medium")
     return figure
