@@ -198,9 +198,9 @@ def list_definitions(module: str, name: str) -> set[Place]:
 
     Examples
     --------
-    >>> definitions = list_definitions("cobandit.dominance", "pareto_mask")
+    >>> definitions = list_definitions("cobandit.dominance", "margins_of_others")
     >>> sorted(name for _, name in definitions)
-    ['TIE', '_rank', 'choice', 'means', 'numbers', 'pareto_mask']
+    ['margins', 'margins_of_others', 'means', 'numbers']
     """
     definitions: set[Place] = set()
     frontier = {(module, name)}
