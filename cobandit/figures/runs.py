@@ -374,7 +374,7 @@ def gap_plane(
 def stepper(
     steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None
 ) -> str:
-    """Return HTML with one button per picture, which shows only this picture.
+    """Return HTML with one button per picture, which hides the other pictures.
 
     It works without a script.
 

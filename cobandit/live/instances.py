@@ -73,7 +73,7 @@ class _Line(RootModel[dict[str, Any]]):
 
 
 def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    """Read the rows of a file with their places."""
+    """Yield the rows of a file, each with its place in the file."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         # imported here, because pandas is slow to import

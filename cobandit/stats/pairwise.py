@@ -82,8 +82,8 @@ class Paired:
 
     A few equal scores would have a variance of zero. The variance therefore includes
     one additional instance per arm, with the variance of the pooled arms. If gaps are
-    about the benchmark itself, it is a finite population of N instances, and the share
-    :math:`1 - n_{ij} / N` of the variance remains. Gaps are exact if everything is
+    those on the benchmark itself, its N instances are a finite population, and the
+    variance is multiplied by :math:`1 - n_{ij} / N`. Gaps are exact if everything is
     evaluated.
 
     If some evaluations are missing, the reported means are adjusted to all instances

@@ -69,7 +69,7 @@ def _fill_masked(array: ArrayLike) -> np.ndarray:
 
 
 def _name(kind: str, names: Iterable[str] | None, count: int) -> list[str]:
-    """Return names as text; without names, return numbered names in sorted order."""
+    """Return names as text; without names, return numbers with leading zeros."""
     if names is None:
         n_digits = len(str(count - 1))
         return [f"{kind}{number:0{n_digits}}" for number in range(count)]

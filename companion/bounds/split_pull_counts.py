@@ -81,7 +81,7 @@ def split_pull_bound(
 
 
 def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
-    r"""Return the coefficient of :math:`\log T_B` for a ratio index (ours).
+    r"""Return the coefficient of :math:`\log T_B` for a ratio index.
 
     The index is that of Ding et al. (2013), for one objective. The index and a bound on
     its pulls are

@@ -69,7 +69,7 @@ def exact_tails(
 def largest_ratio(
     bound: Callable[[float, int, int, Floats], float], n_instances: int, levels: int = 2
 ) -> float:
-    """Return the largest ratio of an exact tail to its bound; above one refutes it.
+    """Return the largest ratio of a tail to its bound; above 1, the bound is refuted.
 
     The maximum is over populations, depths and deviations.
 

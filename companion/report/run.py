@@ -319,8 +319,8 @@ def rerun(
     data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
         raise CobanditError(
-            f"table {table} is not the table of the manifest: its checksum or its"
-            " card's differs",
+            f"table {table} is not the table of the manifest: the checksum of the"
+            " table or of its card differs",
             argument="table",
             code="other-table",
         )

@@ -99,7 +99,7 @@ def how_to_run(page: str) -> Markdown:
 
 
 def list_pages() -> Markdown:
-    """Return a list of the pages that run on any table, and subjects of the others.
+    """List the pages that run on any table, and the subjects of the other pages.
 
     Examples
     --------

@@ -142,7 +142,7 @@ def _read_parts(
     options: TidyOptions,
     notes: Notes,
 ) -> dict[str, pd.DataFrame]:
-    """Read the files, except those of a folder that are not tables.
+    """Read the files; skip files of a folder that are not tables.
 
     Raises
     ------
