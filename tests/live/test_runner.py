@@ -306,7 +306,8 @@ class TestFailures:
 
     @pytest.mark.slow
     def test_timed_out_evaluations_fail(self, tmp_path):
-        slow, lines = [], []
+        slow = []
+        lines = []
 
         class Slow(Fake):
             async def evaluate(self, configuration, instances):

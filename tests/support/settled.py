@@ -27,7 +27,8 @@ def sample(table, n_instances, rng):
 
 def thinned(table, share, rng):
     """A share of each configuration's evaluations, drawn at random, at least four."""
-    rows, parts = table.rows, []
+    rows = table.rows
+    parts = []
     for _, group in rows.groupby("config", observed=True):
         parts.append(group.sample(max(4, round(share * len(group))), random_state=rng))
     return again(pd.concat(parts), table, rows["instance"].nunique())

@@ -12,7 +12,8 @@ from companion import bounds
 
 @pytest.mark.parametrize("x", [1.0, 3.0, 1e6])
 def test_floor_and_ceil_tolerate_only_rounding(x):
-    near, far = 1e-10, 1e-8
+    near = 1e-10
+    far = 1e-8
     assert (_budget.floor(x * (1 - near)), _budget.floor(x * (1 - far))) == (x, x - 1)
     assert (_budget.ceil(x * (1 + near)), _budget.ceil(x * (1 + far))) == (x, x + 1)
 

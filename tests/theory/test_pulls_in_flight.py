@@ -79,7 +79,8 @@ def test_optimism_holds_on_the_event_under_any_delay():
     means = np.array([[0.5, 0.5], [0.5, 0.25], [0.25, 0.25]])
     given_ = {"at_once": 9, "n_init": 3, "alpha": 0.15, "budget": 40.0}
     wider = theory.alpha_in_flight(9, 3, budget=40.0, cost_ratio=0.25, alpha=0.15)
-    n_kept, failed = 0, 0
+    n_kept = 0
+    failed = 0
     for seed in range(60):
         on_event, optimistic, _ = watched(means, wider, **given_, seed=seed)
         assert optimistic or not on_event
