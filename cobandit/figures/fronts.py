@@ -19,6 +19,7 @@ from cobandit._text import ellipsize
 from cobandit.figures.style import (
     FAINT,
     INK,
+    NAME_SIZE,
     escape_math,
     log_axis,
     without_glyph_warnings,
@@ -266,7 +267,7 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
             xytext=(6, -3),
             textcoords="offset points",
             va="top",
-            fontsize=9.7,
+            fontsize=NAME_SIZE,
         )
         for text, (_, row) in zip(texts, members.iterrows(), strict=False)
     ]

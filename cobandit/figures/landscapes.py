@@ -20,7 +20,7 @@ from cobandit.figures.style import (
     escape_math,
     log_axis,
     provenance,
-    show_number,
+    show_plain,
 )
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _typeset_number(spec: str) -> Callable[[Any], str]:
     def typeset(value: Any) -> str:
         text = format(value, spec)
         if re.fullmatch(r"-?[\d.]+e[+-]\d+", text):
-            text = show_number(float(text))
+            text = show_plain(float(text))
         return text.replace("-", "−")
 
     return typeset

@@ -90,6 +90,8 @@ def follow_theme(drawing: str) -> str:
 
 LINES = ("-", "--", ":", "-.")
 
+#: Points of a name next to a mark: at least 9 pixels in a figure that a phone shrinks.
+NAME_SIZE = 9.7
 #: If the ratio of the largest to the smallest value is below this, a logarithmic axis
 #: has the ticks of a linear one.
 NARROW = 1.6
@@ -224,31 +226,21 @@ def show_power(value: float) -> str:
     return f"10{raised}" if digits == "1.0" else f"{digits} · 10{raised}"
 
 
-def show_number(value: float) -> str:
-    """Write a number with four digits, beyond seven places as a power of ten.
-
-    Examples
-    --------
-    >>> show_number(121_700), show_number(8.574e15), show_number(-2e-9)
-    ('121,700', '8.574 · 10¹⁵', '-2 · 10⁻⁹')
-    """
-    if 1 <= abs(value) < 1e7:
-        return f"{value:,.0f}"
-    digits, exponent = f"{value:.3e}".split("e")
-    return f"{float(digits):g} · {show_power(float('1e' + exponent))}"
-
-
 def show_plain(value: float) -> str:
-    """Write a number for an axis; with more than seven digits, as a power of ten.
+    """Write a number as it is; with more than seven digits, as a power of ten.
 
     Examples
     --------
     >>> show_plain(0.98), show_plain(1_160_000), show_plain(3e10), show_plain(1e-6)
     ('0.98', '1,160,000', '3 · 10¹⁰', '10⁻⁶')
+    >>> show_plain(8.574e15), show_plain(5e-5)
+    ('8.574 · 10¹⁵', '5 · 10⁻⁵')
     """
-    if value == 0 or 1e-5 < abs(value) < 1e7:
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
         return f"{value:,.10g}"
-    return show_power(value).replace(".0 ·", " ·")
+    digits, exponent = f"{value:.9e}".split("e")
+    power = show_power(float(f"1e{exponent}"))
+    return power if float(digits) == 1 else f"{float(digits):g} · {power}"
 
 
 def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:

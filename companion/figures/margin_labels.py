@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from cobandit.figures.style import FAINT, INK, escape_math
+from cobandit.figures.style import FAINT, INK, NAME_SIZE, escape_math
 
 #: Smallest distance of two labels, as a share of the height of the panel.
 SPACING = 0.075
@@ -90,7 +90,7 @@ def name_above(ax: Axes, names: Sequence[str]) -> None:
             textcoords="offset points",
             va="bottom",
             color=INK,
-            fontsize=9.7,
+            fontsize=NAME_SIZE,
         )
 
 
