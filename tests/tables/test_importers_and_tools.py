@@ -224,9 +224,8 @@ def test_unscored_inspect_log_is_reported(inspect_ai, tmp_path):
     newest = import_logs(
         "inspect", [tmp_path / "logs"], tmp_path / "three.parquet", profiling=4
     )
-    assert any(
-        line.startswith(f"rerun: {bare.location} counts") for line in newest.report
-    )
+    reruns = [line for line in newest.report if line.startswith("rerun: ")]
+    assert any(f"evaluations of {bare.location} replace" in line for line in reruns)
     assert rows(newest)["accuracy"].equals(rows(before)["accuracy"])
 
 
@@ -365,5 +364,5 @@ def test_harness_rerun_and_part_are_merged(harness, tmp_path):
     )
     assert rows(after).equals(rows(before))
     (line,) = [line for line in after.report if line.startswith("rerun: ")]
-    assert line.endswith(": 3 evaluations")
+    assert line.startswith("rerun: 3 evaluations of ")
     assert cb.recommend(after.table).most_efficient in ANSWERS

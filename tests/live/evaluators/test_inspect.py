@@ -230,7 +230,7 @@ def test_eval_is_aborted_and_the_next_one_runs(folder):
         (
             {},
             {"cost": "cost_usd", "prices": "free.yml"},
-            "those of 'stub/small' are zero",
+            "the price of 'stub/small' is zero",
         ),
         ({}, {"cost": "cost_eur"}, "there is no column 'cost_eur'"),
         ({}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
