@@ -12,22 +12,22 @@ SLACK = 1e-9
 
 
 def add_slack(x: float) -> float:
-    """Return ``x (1 + 1e-9)``, the upper side of a comparison with a budget."""
+    """Return ``x (1 + 1e-9)``, so that rounding errors do not exceed a budget ``x``."""
     return x * (1.0 + SLACK)
 
 
 def floor(x: float) -> int:
-    """Return ``floor(x (1 + 1e-9))``, which tolerates rounding errors."""
+    """Round down, but up if ``x`` misses a whole number only by a rounding error."""
     return math.floor(add_slack(x))
 
 
 def ceil(x: float) -> int:
-    """Return ``ceil(x (1 - 1e-9))``, which tolerates rounding errors."""
+    """Round up, but down if ``x`` exceeds a whole number only by a rounding error."""
     return math.ceil(x * (1.0 - SLACK))
 
 
 def round_up(x: float) -> str:
-    """Return a budget rounded up to six digits, so that the printed budget is enough.
+    """Return a budget as text, rounded up to six digits so that it stays sufficient.
 
     Examples
     --------
@@ -49,7 +49,8 @@ def pulls_within(budget: float, cost: float) -> float:
     pulls = float(budget) / float(cost)
     if pulls > MOST_PULLS:
         raise CobanditError(
-            f"budget is {budget:g}: at a cost of {cost:g} that is more than 2^62 pulls",
+            f"budget is {budget:g}, which pays for more than 2^62 pulls at a cost of"
+            f" {cost:g}: give a smaller budget",
             argument="budget",
             code="too-large",
         )

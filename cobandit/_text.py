@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Largest number of characters of a part of a message. Names can be arbitrarily long.
+#: Largest number of characters of a place, problem or remedy in a message.
 LONGEST = 400
 
 
 def ellipsize(text: str, most: int) -> str:
-    """Shorten a text to its beginning and its end.
+    """Return a text, with its middle cut out if it has more than ``most`` characters.
 
     Examples
     --------
@@ -47,7 +47,7 @@ FEW = 3
 
 
 def some_names(names: Sequence[str], most: int = FEW) -> str:
-    """Return a list of names as text, of which the first few are named.
+    """Return the first ``most`` names as text, and the number of the other names.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def as_html(
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is closest to a wrong name, or None.
+    """Return the known name most similar to a misspelt name; None if none is similar.
 
     Case is ignored.
 
@@ -133,7 +133,7 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
-    """Return a hint with the nearest known name, then ``rest`` or all known names.
+    """Return a hint: the most similar known name, then ``rest`` or all known names.
 
     Examples
     --------

@@ -35,14 +35,14 @@ def table(given: object) -> None:
 def numbers(value: ArrayLike, name: str, ndim: int | None) -> NDArray[np.float64]:
     """Return a value as an array of finite floats, or raise.
 
-    It must have ``ndim`` dimensions, unless this is None.
+    The array must have ``ndim`` dimensions; None allows any number of dimensions.
     """
     try:
         if np.ma.is_masked(value):
             raise TypeError("it has masked entries")
         raw = np.asarray(value)
         if raw.size and raw.dtype.kind not in "buif":
-            raise TypeError(f"it holds {raw.dtype}")
+            raise TypeError(f"its entries are of type {raw.dtype}")
         array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise CobanditError(
@@ -75,8 +75,8 @@ def means(value: ArrayLike, name: str = "means") -> NDArray[np.float64]:
     array = numbers(value, name, 2)
     if array.shape[0] < 2 or array.shape[1] < 1:
         raise CobanditError(
-            f"{name}: at least two arms and one objective are needed, got"
-            f" {array.shape}",
+            f"{name}: at least two arms and one objective are needed, got an array of"
+            f" shape {array.shape}",
             argument=name,
             code="wrong-shape",
         )

@@ -1,4 +1,4 @@
-"""A bandit problem with known means and costs, and its quantities in the paper."""
+"""A bandit problem with known means and costs: efficiencies, gaps and complexity."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,7 +13,7 @@ from cobandit.errors import CobanditError
 
 
 def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
-    r"""Return the hypervolume of single points with the origin as reference.
+    r"""Return the hypervolume of each point, with the origin as reference point.
 
     .. math:: H(\mu) = \prod_d \mu^{(d)}
 
@@ -40,8 +40,8 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     array = _validation.numbers(means, "means", None)
     if array.ndim == 0 or array.shape[-1] == 0 or (array < 0).any():
         raise CobanditError(
-            "means: entries >= 0, objectives in the last dimension, got shape"
-            f" {array.shape}",
+            "means: entries must be >= 0, with objectives in the last dimension, got"
+            f" an array of shape {array.shape}",
             argument="means",
             code="out-of-range",
         )
@@ -57,8 +57,9 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
         H_{\mu,c} = \max_{\emptyset \ne A \subseteq [K]} \frac{C(A)}{\gamma_{(|A|)}^2}
                   = \max_k \frac{c^{(1)} + \dots + c^{(k)}}{\gamma_{(k)}^2}
 
-    with gaps in ascending and costs in descending order. Among the sets of size k, the
-    k most expensive arms have the largest total cost, so only K sets matter.
+    Here C(A) is the total cost of a set A of arms, gaps are in ascending order, and
+    costs in descending order. Among the sets of size k, the k most expensive arms have
+    the largest total cost, so only K sets matter.
 
     Parameters
     ----------
@@ -70,8 +71,8 @@ def cost_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
     Returns
     -------
     float
-        Complexity, in the unit of the costs. It is ``inf`` if a gap is zero, a case
-        that the paper excludes.
+        Complexity, in the unit of the costs. It is ``inf`` if a gap is zero, which the
+        paper excludes.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def check_gaps(
     gaps = _validation.numbers(gaps, "gaps", 1)
     if not len(gaps) or gaps.min() < 0:
         raise CobanditError(
-            "gaps: one for each arm is needed, and none may be negative",
+            "gaps: one gap for each arm is needed, and none may be negative",
             argument="gaps",
             code="bad-gaps",
         )
@@ -109,7 +110,7 @@ def check_gaps(
 
 
 class Problem:
-    r"""True means and costs of K arms, and their quantities in the paper.
+    r"""True means and costs of K arms: efficiencies, Pareto set, gaps and complexity.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ class Problem:
     Raises
     ------
     CobanditError
-        If means leave [0, 1], shapes disagree, or a cost is not positive.
+        If a mean is outside [0, 1], shapes disagree, or a cost is not positive.
 
     Examples
     --------

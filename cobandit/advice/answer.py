@@ -92,7 +92,7 @@ def answer_lines(advice: Recommendation) -> list[str]:
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
-    """Warn that nothing is settled if missing evaluations depend on the instances."""
+    """Warn that no decision is certain if evaluations are missing systematically."""
     if not advice.dependence:
         return []
     first, *others = advice.dependence
@@ -171,7 +171,7 @@ def _show(advice: Recommendation, name: str) -> str:
 
 
 def _describe_certainty(advice: Recommendation) -> str:
-    """Describe settled memberships, and dominated arms that are open."""
+    """State how many arms are surely on the front, and how many others may be."""
     if advice.returned or advice.dependence:
         return ""
     if advice.exact:
@@ -234,7 +234,7 @@ def _describe_choice(advice: Recommendation) -> str:
 
 
 def _describe_ratio(advice: Recommendation) -> str:
-    """Describe the most efficient configuration, with its share of redrawn tables."""
+    """Describe the arm with the most hypervolume per cost, and how certain this is."""
     if advice.most_efficient is None:
         return (
             f"none is made of the cost of {some_names(advice.made_up)}: what costs"
@@ -269,7 +269,7 @@ def _describe_cheaper(advice: Recommendation) -> str:
 
 
 def _describe_free(advice: Recommendation) -> list[str]:
-    """Warn of made-up costs."""
+    """Warn if free evaluations count with a made-up, positive cost."""
     if not advice.free or advice.smallest_cost is None:
         return []
     total = int(advice.arms["instances"].sum())

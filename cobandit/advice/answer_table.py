@@ -16,12 +16,13 @@ from cobandit.stats.pairwise import cost_aware_front
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
-#: A configuration is named as a possible member of the front only if it is on the front
-#: in at least this share of redrawn tables.
+#: Smallest share of the bootstrap replicates with a configuration on the front, for
+#: naming it as a possible member of the front.
 LIKELY = 0.05
-#: Standings of configurations with a settled membership of the front.
+#: Texts for configurations that are certainly on the front, or certainly not.
 SURE, NOT = "sure", "no"
-#: Headings of optional columns: factors of cost, standings, and steps.
+#: Column headings: factor of cost over the next cheaper member of the front,
+#: certainty of being on the front, and gain over the next cheaper member.
 TIMES, STANDING, STEP = "times", "on the front", "points over the next cheaper one"
 
 
@@ -40,10 +41,11 @@ def write_answer_table(
     shown : DataFrame
         Rows of ``advice.arms``, such as `worth_showing` returns.
     intervals, step_intervals : bool
-        Whether means and steps are followed by their intervals, unless they are exact.
+        Whether to append intervals to the means, and to the gains in `STEP`. Exact
+        numbers have no interval.
     measured : bool
-        Whether a score that is computed from a measured column is followed by the
-        median and the 95th percentile of that column.
+        Whether to add the median and 95th percentile of each measured column, such as
+        seconds, from which a score is computed.
 
     Returns
     -------
@@ -95,11 +97,11 @@ def measured_head(column: str) -> str:
 
 
 def standings(advice: Recommendation) -> pd.Series[str]:
-    """Return the standing of each configuration on the front, cheapest first.
+    """Return, as text, how certainly each configuration is on the front.
 
-    The standing is `SURE` or `NOT` if the membership is settled. Otherwise it is the
-    share of redrawn tables with the configuration on the front. This share is never
-    written as 0 or 100 %, because an unsettled membership is not certain.
+    Configurations are in order of cost. The text is `SURE` or `NOT` if the membership
+    is certain. Otherwise it is the share of bootstrap replicates with the configuration
+    on the front, which is never written as 0 or 100 %.
 
     Examples
     --------
@@ -147,7 +149,11 @@ def _describe_gain(name: str, row: Mapping[Hashable, Any], with_interval: bool) 
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
-    """Return the configurations on the front, then others that may be on it."""
+    """Return the rows of the front, then those of others that may belong on it.
+
+    If a method returned the front, the others are configurations that it did not
+    return although they are worth their cost.
+    """
     others = worth_besides(advice) if advice.returned else likely_others(advice)
     return pd.concat([advice.arms.loc[advice.front.index], others])
 
@@ -159,7 +165,7 @@ def front_first(advice: Recommendation) -> pd.DataFrame:
 
 
 def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
-    """Return the first rows; chosen rows further down replace the last of them."""
+    """Return ``n_rows`` of the rows: the first ones, and always the user's choice."""
     wished = (
         []
         if advice.choice is None
@@ -171,7 +177,7 @@ def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataF
 
 
 def likely_others(advice: Recommendation) -> pd.DataFrame:
-    """Return configurations off the front that may be on it, most likely first."""
+    """Return undecided configurations off the front, most likely members first."""
     arms = advice.arms
     open_ = arms[
         ~arms["on_front"] & ~arms["front_settled"] & (arms["front_share"] >= LIKELY)

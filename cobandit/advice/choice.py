@@ -1,9 +1,9 @@
 r"""The choice of a configuration that meets given requirements, with its confidence.
 
-Conditions on means are tested with limits that hold for any number of instances
-(`cobandit.stats.limits`). A smallest mean is tested on the scores of one configuration.
-A margin to the best mean is tested on the differences between the configuration and
-every other one, over the instances that they share.
+A requirement is a smallest mean, or a largest distance below the best mean. The tests
+are valid for any number of instances (`cobandit.stats.limits`). A smallest mean is
+tested on the scores of one configuration. A distance below the best mean is tested on
+the paired differences from every other configuration, over shared instances.
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ class Choice(NamedTuple):
 
     wishes: Wishes  #: the requirements
     configuration: str | None  #: None if no configuration meets the conditions
-    confidence: float  #: that it meets the conditions
-    sure: str | None  #: the choice among configurations that surely meet the conditions
-    next: str | None  #: second best configuration by the weighted mean
-    ahead: float  #: difference of the weighted means of these two
-    #: share of the redrawn tables in which the choice is the best of those that meet
-    #: the conditions
+    confidence: float  #: confidence that it meets the conditions
+    #: the choice among the configurations that meet the conditions with certainty
+    sure: str | None
+    #: configuration with the second largest weighted mean, if there are weights
+    next: str | None
+    #: lead of the chosen configuration's weighted mean over the second largest
+    ahead: float
+    #: share of bootstrap replicates in which the chosen configuration has the largest
+    #: weighted mean of those that meet the conditions
     share: float
     closest: str  #: the configuration that comes closest to the conditions
 
@@ -117,7 +120,7 @@ def _check_wish(
     limit: float,
     remedy: str,
 ) -> dict[str, float]:
-    """Return the numbers of a requirement; raise unless they are in [0, limit)."""
+    """Return a requirement's number per objective; raise if not in [0, limit)."""
     numbers = {}
     for name, value in (wish or {}).items():
         _validation.choice(name, f"objective of {place}", objectives)
@@ -137,24 +140,24 @@ def choose_configuration(
 ) -> Choice:
     """Choose a configuration by the means, and test that it meets the conditions.
 
-    The conditions are tested jointly by an intersection-union test. Its confidence is
-    the smallest confidence of a single test, over all thresholds and over all
-    configurations that could be the best. The *sure* choice is the first configuration
-    that meets the conditions at the level ``1 - (1 - level) / K``, because any
-    configuration may be chosen.
+    The conditions are tested jointly by an intersection-union test: its confidence is
+    the smallest over the tests of single conditions. A distance below the best mean is
+    tested against every other configuration. The *sure* choice is the first
+    configuration that meets the conditions with confidence ``1 - (1 - level) / K``,
+    where K is the number of configurations to choose from (Bonferroni).
 
     Parameters
     ----------
     wishes : Wishes
     compared : Paired
     redrawn : ndarray, shape (R, K, D)
-        Means of the redrawn tables.
+        Bootstrap replicates of the means.
     level : float
     among : ndarray of bool, shape (K,)
         Configurations to choose from.
     seed : int
-        Seed of the order of the scores in a betting test, for a benchmark with missing
-        evaluations.
+        Seed of the order of the scores in a betting test. This test is used if the
+        population is the benchmark and evaluations are missing.
 
     Returns
     -------
@@ -181,7 +184,7 @@ def choose_configuration(
             closest=closest,
         )
 
-    # any configuration may be chosen, so each test has a K-th part of the error
+    # Bonferroni correction: any of the K configurations may be chosen
     alpha = (1 - level) / among.sum()
     tests = ConditionTests(wishes, compared, alpha, seed)
     sure = next((names[arm] for arm in meets if tests.meets_all(arm)), None)
@@ -226,7 +229,7 @@ class ConditionTests:
     wishes : Wishes
     compared : Paired
     level : float
-        Level at which the p-values will be used.
+        Error probability with which the p-values will be compared.
     seed : int
         Seed of the order of the scores in a betting test.
     """
@@ -247,8 +250,9 @@ class ConditionTests:
             objectives.index(name): value for name, value in wishes.within.items()
         }
 
-        #: Best configuration by the means, per objective. A configuration that fails a
-        #: margin most often fails it against this one.
+        #: Configuration with the best mean, per objective. It is tested first,
+        #: because most configurations that are too far below another one are too far
+        #: below this one.
         self.best = {d: compared.means[:, [d]].argmax(axis=0) for d in self.within}
         self.binary = {
             d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all())
@@ -256,7 +260,7 @@ class ConditionTests:
         }
 
     def meets_all(self, arm: int) -> bool:
-        """Return whether a configuration meets all conditions at the level."""
+        """Return whether the test rejects "does not meet all conditions"."""
         # fast tests are first, because most configurations fail one of them
         if self._threshold_p_value(arm) > self.level:
             return False
@@ -287,7 +291,7 @@ class ConditionTests:
         return largest
 
     def _margin_p_value(self, arm: int, d: int, others: Ints) -> float:
-        """Return the largest p-value of "another mean is higher by too much"."""
+        """Return the largest p-value of "one of ``others`` is better by too much"."""
         others = others[others != arm]
         if not len(others):
             return 0.0

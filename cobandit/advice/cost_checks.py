@@ -1,4 +1,4 @@
-"""Checks of costs: made-up costs, dominating single evaluations, and heavy tails."""
+"""Checks of costs: free evaluations, dominating evaluations, and heavy tails."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 OUTLYING_TIMES = 5.0
 #: Smallest share of an outlier in the total cost of its configuration.
 OUTLYING_SHARE = 0.1
-#: Smallest unobserved share of a mean cost that is reported.
+#: Smallest reported share of a mean cost that may lie above the largest observed cost.
 UNMET_SHARE = 0.5
-#: Largest share of evaluations that carry half of a mean with a heavy tail.
+#: A heavy tail is reported only if half of the mean cost comes from at most this
+#: share of the evaluations.
 CARRIED_SHARE = 0.2
 
 
 def check_free(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find the made-up costs that an import gave to free evaluations."""
+    """Find free evaluations, whose cost an import replaced by a small positive one."""
     smallest = table.card.smallest_cost
     if smallest is not None and table.n_free:
         free = pd.Series(table.free_evaluations, table.configs)
@@ -66,7 +67,7 @@ def check_outlier(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_tail(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find mean costs that may lie mostly in unobserved costs."""
+    """Find mean costs that may depend mostly on rare, not yet observed, large costs."""
     by_config = rows.groupby("config", observed=True)["cost"]
     estimated = [
         (config, len(costs), *estimate_tail(costs.to_numpy()))

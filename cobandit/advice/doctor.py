@@ -52,14 +52,15 @@ def doctor(table: EvaluationTable) -> list[Finding]:
 
     * configurations with constant scores, and duplicates,
     * instances on which all configurations have equal scores,
-    * made-up costs, and costs that a single evaluation or a heavy tail dominates,
+    * free evaluations with a made-up cost, and mean costs that depend on a single
+      evaluation or on a heavy tail,
     * flawed evaluations, such as answers that were cut off,
-    * many values at the best end of a column,
+    * columns with many values equal to the best one, such as latencies of zero,
     * objectives that order configurations alike,
     * too few instances, clusters of instances, and configurations that share no
       instance,
     * evaluations that are missing on hard (or easy) instances,
-    * a misleading profiling split.
+    * mean costs of the profiling split that mislead about the best configuration.
 
     Parameters
     ----------

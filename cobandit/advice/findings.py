@@ -13,7 +13,7 @@ class Finding(NamedTuple):
     """A problem of a table, with its remedy."""
 
     name: str  #: name of the check
-    number: float  #: share or count that the finding is about
+    number: float  #: size of the problem, such as a share or a count
     problem: str  #: problem and its place, without a full stop
     remedy: str  #: remedy, without a full stop
 

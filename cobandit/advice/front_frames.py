@@ -25,14 +25,14 @@ PERCENTILES = (50, 95)
 
 
 class RedrawnTables(NamedTuple):
-    """Redrawn means of a table, as `redraw_means` returns them."""
+    """Bootstrap replicates of the means of a table, from `redraw_means`."""
 
     means: Floats  #: shape (R, K, D)
     costs: Floats  #: shape (R, K)
 
 
 def measured_columns(table: EvaluationTable) -> dict[str, str]:
-    """Return the measured column of each objective that a transform computes.
+    """Return the column of each objective that is computed from a measured column.
 
     Examples
     --------
@@ -109,9 +109,9 @@ def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
 
 
 def _efficient_share(table: EvaluationTable, redrawn: RedrawnTables) -> Floats | float:
-    """Return the share of redrawn tables in which each arm is most efficient.
+    """Return the share of bootstrap replicates in which each arm is most efficient.
 
-    The share is NaN if a cost is made up.
+    The share is NaN if the table has free evaluations, whose cost is made up.
     """
     if table.has_made_up_cost.any():
         return np.nan
@@ -126,7 +126,7 @@ def thin_out(
     tolerance: Floats,
     cost_tolerance: float | str,
 ) -> list[int]:
-    """Drop members of the front that another member matches within the tolerance.
+    """Remove members of the front that another member matches within the tolerance.
 
     Parameters
     ----------

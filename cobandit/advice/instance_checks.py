@@ -1,4 +1,4 @@
-"""Checks of instances: too few, missing, related, not shared, or badly split."""
+"""Checks of instances: too few, missing, related, not shared, or split badly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find objectives whose best arm cannot be distinguished from the median arm."""
+    """Find objectives with too few instances to distinguish best and median arm."""
     short = []
     for name in table.objectives:
         order = table.summary()[name].sort_values(ascending=False, kind="stable").index
@@ -63,7 +63,7 @@ def check_few(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 def _count_needed(
     better: pd.Series[float], worse: pd.Series[float], is_binary: bool
 ) -> float:
-    """Return the shared instances for power .8 of a paired test at level .05."""
+    """Return the number of instances for power .8 of a paired test at level .05."""
     if is_binary:
         wrong = [
             (scores == 0).mean()
@@ -77,7 +77,7 @@ def _count_needed(
 
 
 def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find missing evaluations that depend on the kind of instance."""
+    """Find evaluations that are missing on harder, easier or costlier instances."""
     cases = find_dependence(table)
     if cases:
         clearest = cases[0]
@@ -98,7 +98,7 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find clusters of instances that are counted as independent instances."""
+    """Find columns whose equal values mark similar, not independent, instances."""
     columns = find_likeness(table)
     if columns:
         strongest, *weaker = columns
@@ -147,7 +147,7 @@ def check_disjoint(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_profiling(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find a profiling split that misleads."""
+    """Find whether the profiling costs change the most efficient configuration."""
     try:
         splits = compare_splits(table)
     except CobanditError:

@@ -1,4 +1,4 @@
-"""The next evaluations of a race on a table, and their cost."""
+"""The missing evaluations that would decide the front soonest, and their cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextEvaluations:
-    """The next evaluations of a race, and its settled configurations.
+    """The next evaluations that `cobandit.ParetoRace` would make on a table.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class NextEvaluations:
         Number of configurations that are settled now: surely on the front, or surely
         off it.
     would_be_settled : int
-        Number that would be settled after the evaluations of ``pairs``, if means and
-        variances stay as they are.
+        Number of configurations that would be settled after the evaluations of
+        ``pairs``, if means and variances stay the same.
     compared : bool
         Whether all configurations share enough instances to be compared. If not,
         ``pairs`` has the evaluations for the first comparison, and ``evaluations`` is
-        the number of all missing ones.
+        the number of all missing evaluations.
     evaluations : int
         Expected number of evaluations that settle all configurations.
     price : float
@@ -44,9 +44,9 @@ class NextEvaluations:
     step : float
         Cost until one more configuration can be expected to be settled.
     pairs : DataFrame
-        ``configuration`` and ``instance`` of the evaluations to make, in order. With a
-        budget, as many as it pays for; none if these would not be expected to settle
-        another configuration.
+        ``configuration`` and ``instance`` of the evaluations to make, in order. A
+        budget limits their number. There are none if the affordable evaluations are
+        not expected to settle another configuration.
     """
 
     settled: int
@@ -84,7 +84,7 @@ def plan_next(
         Error probability of the race, in (0, 1).
     seed : int
         Seed of the order of instances. Instances evaluated by more configurations come
-        first, ties in random order.
+        first; ties are broken at random.
     at_random : bool
         Whether evaluations are missing at random. If not, existing evaluations settle
         nothing, and the order of the instances is random.
@@ -163,11 +163,11 @@ def plan_next(
 
 
 class PlannedLook(NamedTuple):
-    """A future look of a race."""
+    """A future comparison of all configurations in a race (a look)."""
 
-    pulls: Ints  #: shape (K,), evaluations until then
+    pulls: Ints  #: shape (K,), further evaluations of each arm before this look
     cost: float  #: cost of these evaluations
-    n_settled: int  #: number of configurations settled then
+    n_settled: int  #: number of configurations settled at this look
 
 
 class _Benchmark:
@@ -176,16 +176,16 @@ class _Benchmark:
     Attributes
     ----------
     scores, paid : ndarray, shapes (N, K, D) and (N, K)
-        Instances are in the table's order, followed by instances without a row; NaN for
-        missing evaluations.
+        Scores and costs, NaN for missing evaluations. Instances are in the table's
+        order, followed by instances of the benchmark without a row.
     unit : ndarray of int, shape (N,)
-        Cluster of each instance, or the instance itself.
+        Number of each instance's unit, which is its cluster or the instance itself.
     is_complete : ndarray of bool, shape (G, K)
         Whether a configuration is evaluated on all instances of a unit.
     units, order : ndarray of int
         Units, and their instances, in the order of the race.
     missing : ndarray of bool, shape (N, K)
-        In the order of the race.
+        Mask of missing evaluations, with instances in the order of the race.
     """
 
     def __init__(self, table: EvaluationTable, seed: int, at_random: bool):
@@ -215,7 +215,7 @@ class _Benchmark:
         self.is_complete: Bools = np.array(
             [~missing[part].any(axis=0) for part in self._members]
         )
-        # an order by existing evaluations would be biased if these are not at random
+        # if evaluations are not missing at random, their number biases the order
         shown = self.is_complete if at_random else np.zeros(self.is_complete.shape)
         self.units = arrange(shown, seed)
         self.order = np.concatenate([self._members[unit] for unit in self.units])
@@ -237,7 +237,7 @@ class _Benchmark:
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
-    """Return each instance's unit number; one without a row is its own unit."""
+    """Return each instance's unit number; an instance without a row is a unit."""
     clusters = table.clusters
     if clusters is None:
         return np.arange(n_instances)
@@ -246,6 +246,6 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return the number of first units that the first comparison needs."""
+    """Return how many units include enough open ones for the first comparison."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

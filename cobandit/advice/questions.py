@@ -20,14 +20,14 @@ from cobandit.stats.simultaneous import (
 def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     r"""Find the unsettled memberships, and the evaluations that would settle each.
 
-    Arm i is off the front if one arm beats it everywhere: :math:`\min_d t_{ij}^{(d)}`
-    is above the critical value at level ``off_front``.  It is on the front if this
-    smallest t is below minus the critical value at level ``on_front`` for every other
-    arm.
+    Let :math:`t_{ij}^{(d)}` be the paired t-statistic of arm j over arm i in objective
+    d. Arm i is off the front if :math:`\min_d t_{ij}^{(d)}` is above the critical value
+    at level ``off_front`` for some arm j. It is on the front if this minimum is below
+    minus the critical value at level ``on_front`` for every other arm j.
 
-    A standard error is proportional to one over the root of the number n of instances,
-    so both arms need ``(factor / ratio)^2`` times their instances. If the answers are
-    about a benchmark of N instances, 1 / n - 1 / N replaces 1 / n.
+    A standard error is proportional to :math:`1 / \sqrt n` for n instances, so both
+    arms need ``(factor / ratio)^2`` times their instances. If the answers are about a
+    benchmark of N instances, 1 / n - 1 / N replaces 1 / n.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
         for k, (arm, ratios) in enumerate(
             zip(gaps.arms, smallest_ratios(gaps), strict=True)
         ):
-            # a member of the front by the means is open against every rival that may
-            # beat it; another configuration is open only against its clearest rival
+            # a member of the front by the means may be beaten by any open rival; an
+            # arm off the front is compared only with its clearest rival
             rivals = np.arange(len(ratios))
             factor = critical_on[k]
             if clearest.ratios[arm] > 0:
@@ -68,7 +68,7 @@ class Question(NamedTuple):
     """A membership that is not settled, as a row of `find_questions`."""
 
     arm: int  #: number of the configuration
-    against: int  #: number of the rival that is hardest to decide
+    against: int  #: number of the rival that needs the most evaluations
     ratio: float  #: absolute gap to this rival, in standard errors
     factor: float  #: critical value of the ratio
     evaluations: float  #: additional evaluations until the ratio is critical
@@ -79,7 +79,7 @@ class Question(NamedTuple):
 def _ask(
     compared: Paired, arm: int, rivals: Ints, ratios: Floats, factor: Floats
 ) -> Question:
-    """Return the question of an arm against its undecided rivals."""
+    """Return the evaluations that would decide an arm against its open rivals."""
     with np.errstate(divide="ignore"):
         times = (factor / ratios)[rivals] ** 2
     hardest = int(times.argmax())

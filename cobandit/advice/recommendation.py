@@ -33,7 +33,8 @@ class Recommendation:
     budget : float or None
         Budget of further evaluations.
     about : {"instances", "benchmark"}
-        Whether answers are about instances like these, or about the table's instances.
+        Whether answers are about the population from which the table's instances are
+        drawn, or only about these instances.
     dominance : {"standard", "strict"}
         Kind of dominance. In the standard order, a configuration dominates another if
         it is at least as good in every objective and in cost, and better in one of
@@ -45,10 +46,10 @@ class Recommendation:
         * mean of each objective, and ``_low`` and ``_high``, the ends of its interval
           at ``level`` (not joint over configurations),
         * ``cost`` and ``hypervolume_per_cost``,
-        * ``on_front``, by the means, and ``front_settled``,
-        * ``front_share`` and ``efficient_share``: shares of redrawn tables in which the
-          configuration is on the front, and in which it has the most hypervolume per
-          cost,
+        * ``on_front``: whether it is on the front of the means, or was returned by the
+          method; and ``front_settled``: whether its membership is certain,
+        * ``front_share`` and ``efficient_share``: shares of bootstrap replicates in
+          which it is on the front, and in which it has the most hypervolume per cost,
         * ``instances``, and ``missing``, the number of the benchmark's instances
           without an evaluation,
         * ``has_made_up_cost``: its evaluations are free, so its ratio is NaN.
@@ -73,14 +74,15 @@ class Recommendation:
     cluster : str or None
         Column whose values are the independent units; None for instances.
     dependence : list of Dependence
-        Reasons why nothing is settled: missing evaluations that depend on the kind of
-        instance.
+        Evaluations that are missing systematically, for example on hard instances.
+        If there are any, nothing is settled.
     questions : DataFrame
         Unsettled memberships of the front, cheapest to settle first: ``configuration``,
         ``against`` (the rival), ``ratio`` (gap over its standard error), ``factor``
-        (critical value of the ratio), ``evaluations`` and ``price`` to reach this
-        factor, and ``new_instances``, the number of instances needed beyond the
-        benchmark, infinite for a tie.
+        (critical value of the ratio), ``evaluations`` and ``price`` (number and cost of
+        the evaluations until the ratio is critical), and ``new_instances`` (number of
+        instances needed beyond the benchmark). For a tie, ``new_instances`` is
+        infinite.
     returned : bool
         Whether a method returned the front; otherwise it is the front of the means.
     choice : Choice or None
@@ -92,9 +94,9 @@ class Recommendation:
     ignores_cost : bool
         Whether the returned front and the planned evaluations ignore the cost.
     certified : bool
-        Whether the race's settled memberships are proved.
-    next : NextEvaluations
-        Evaluations that a race would make next.
+        Whether ``next`` is planned for a certified race, whose error is proved.
+        next : NextEvaluations
+            Evaluations that `cobandit.ParetoRace` would make next.
     smallest_cost : float or None
         Cost that replaces zero for a free evaluation, if the table's card has one.
     free : int
@@ -131,12 +133,12 @@ class Recommendation:
 
     @property
     def made_up(self) -> list[str]:
-        """Configurations with a made-up cost, because their evaluations are free."""
+        """Names of configurations with free evaluations, whose cost is made up."""
         return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
 
     @property
     def most_efficient(self) -> str | None:
-        """Configuration of the front with the most hypervolume per cost, by the means.
+        """Name of the front member with the most hypervolume per cost, by the means.
 
         None if a cost on the front is made up.
         """
@@ -150,11 +152,11 @@ class Recommendation:
 
     @property
     def exact(self) -> bool:
-        """Whether answers are exact: on the benchmark, with no evaluation missing."""
+        """Whether answers are about the benchmark, and no evaluation is missing."""
         return self.about == "benchmark" and self.exhausted
 
     def plot(self) -> Figure:
-        """Draw the front with settled memberships, tolerance, conditions and choice.
+        """Draw the front: certain members, tolerance, conditions, and the choice.
 
         See Also
         --------

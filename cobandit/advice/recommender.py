@@ -5,9 +5,9 @@ other configuration is at least as good in every objective and at most as expens
 better or cheaper in one of these. The user chooses the population of the answers.
 Answers about *this benchmark*, the instances of the table, are exact once every
 configuration is evaluated on every instance. Answers about *instances like these* are
-never exact, because the benchmark is a sample. An answer is *settled* if gaps exceed
-their standard errors by factors large enough that all answers are right together with
-the stated confidence.
+never exact, because the benchmark is a sample. The membership of a configuration is
+*settled* if it is statistically certain: all settled memberships are right together
+with the stated confidence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from cobandit.stats.simultaneous import find_levels
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Default number of redrawn tables for computing shares.
+#: Default number of bootstrap replicates.
 REDRAWS = 1000
 
 
@@ -74,8 +74,8 @@ def recommend(
     ----------
     table : EvaluationTable
     budget : float, optional
-        Budget of further evaluations, in the table's unit, which holds if evaluations
-        cost their means.
+        Budget of further evaluations, in the table's unit. Each evaluation is expected
+        to cost the mean cost of its configuration.
     at_least : mapping of str to float, optional
         Smallest mean, by objective. The cheapest configuration that meets these
         conditions and those in `within` is chosen.
@@ -86,21 +86,21 @@ def recommend(
         mean among those that meet the conditions is chosen, instead of the cheapest.
     tolerance : float or array_like, shape (D,)
         Largest difference that does not matter, in the unit of the objectives. A member
-        of the front covers other members within this tolerance. Covered members are
-        left out, the most expensive first, and missing evaluations are planned
-        accordingly.
+        of the front is removed if another member is at most this much worse in every
+        objective, within ``cost_tolerance``; the most expensive are removed first.
+        Next evaluations are planned for this smaller front.
     cost_tolerance : float or str
         Largest difference of costs that does not matter: an amount in their unit, or a
         share such as ``"10%"``.
     certified : bool
         Whether to plan missing evaluations for a certified race
-        (`cobandit.ParetoRace`), whose error is proved for any table. It needs more
+        (`cobandit.ParetoRace`). Its error is proved for any table, but it needs more
         evaluations.
     returned : collection of str, optional
-        Configurations that a method returned, which replace the front of the means. A
-        race on the objectives and the cost returns the front that this function finds
-        in the race's table. With a tolerance, it may return more configurations,
-        because it keeps those that were not surely covered when it stopped.
+        Configurations that a method returned. They replace the front of the means in
+        the answer. A race with a tolerance may return more configurations than the
+        front of the means has, because it returns those that were undecided when it
+        stopped.
     ignores_cost : bool
         Whether the returned configurations are the front of the objectives without the
         cost, as for the paper's methods. Missing evaluations are then planned for this
@@ -110,18 +110,19 @@ def recommend(
         Answers about the latter are exact once every configuration is evaluated on
         every instance. Shares and intervals are always about instances like these.
     dominance : {"standard", "strict"}
-        Kind of dominance. A configuration is off the front if another one is at least
-        as good in every objective and in cost, and better in one of them (standard), or
-        better in every objective, whatever the cost (strict, as in the paper).
+        Kind of dominance. Standard: a configuration is off the front if another one is
+        at least as good in every objective and in cost, and better in one of them.
+        Strict, as in the paper: it is off the front if another one is better in every
+        objective, whatever the cost.
     cluster : str, optional
         Column whose values group related instances, such as the passage that questions
-        are about.  Intervals and settled answers then count these groups; by default
-        the cluster of the table's card.
+        are about. Groups, instead of instances, are then the independent units of all
+        intervals and tests. By default the ``cluster`` of the table's card.
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int
-        Number of redrawn tables for computing shares, and seed of all random numbers:
-        redrawn tables, critical values, and the order of instances.
+        Number of bootstrap replicates, and seed of all random numbers: bootstrap,
+        critical values, and the order of instances.
 
     Returns
     -------
@@ -135,17 +136,17 @@ def recommend(
 
     Notes
     -----
-    Intervals, and statements that a configuration surely meets a condition, hold for
-    any number of bounded scores (`cobandit.stats.limits`), if the table's instances are
-    independent draws from the population. Settled answers also assume that evaluations
-    are missing at random (otherwise nothing is settled: `cobandit.stats.missingness`),
-    and that means are approximately normal. Critical values are Student's, at levels of
-    a step-down procedure (`cobandit.stats.simultaneous`), and each variance includes
-    one additional instance with the variance pooled over the arms. Costs may be far
-    from normal; `cobandit.advice.doctor` reports tails that are too heavy. Next
-    evaluations are those that `cobandit.ParetoRace` would make, which looks for the
-    same front. Their number assumes that gaps and variances stay as measured. Time
-    O(K^2 I D).
+    Intervals of means, and the certainty that a configuration meets a condition, are
+    valid for any number of bounded scores (`cobandit.stats.limits`), if the table's
+    instances are independent draws from the population. Settled memberships also assume
+    that evaluations are missing at random, and that means are approximately normal. If
+    `cobandit.stats.missingness` rejects the first assumption, nothing is settled.
+    Critical values are Student's, at levels of a step-down procedure
+    (`cobandit.stats.simultaneous`). Each variance includes one additional instance with
+    the variance pooled over the arms. Costs may be far from normal;
+    `cobandit.advice.doctor` reports tails that are too heavy. Next evaluations are
+    those that `cobandit.ParetoRace` would make for the same front. Their number assumes
+    that gaps and variances stay the same. Time O(K^2 I D) for I instances.
 
     Examples
     --------
@@ -237,14 +238,14 @@ def recommend(
 
 
 def _check_returned(returned: Collection[str] | None, table: EvaluationTable) -> None:
-    """Raise if the returned configurations are none, or not in the table."""
+    """Raise unless the returned configurations are in the table, and at least one."""
     if returned is None:
         return
     if len(returned) == 0:
         raise_fault(
             "returned",
-            "it is empty",
-            "name at least one configuration",
+            "the list of returned configurations is empty",
+            "name at least one configuration, or leave this argument out",
             code="nothing-returned",
         )
     for name in returned:
@@ -252,7 +253,7 @@ def _check_returned(returned: Collection[str] | None, table: EvaluationTable) ->
 
 
 def _name_arms(questions: pd.DataFrame, configs: Sequence[str]) -> pd.DataFrame:
-    """Return the questions with configurations named instead of numbered."""
+    """Return the unsettled memberships, with names of configurations, not numbers."""
     names = pd.Index(configs)
     named = questions.drop(columns="arm").assign(against=names[questions["against"]])
     named.insert(0, "configuration", names[questions["arm"]])

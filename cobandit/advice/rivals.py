@@ -1,4 +1,4 @@
-"""Rivals of a configuration: the configurations that beat it, or nearly do."""
+"""Rivals of a configuration: those that beat it, or come closest to beating it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of scores: constant, equal, correlated, or at the best end of a column."""
+"""Checks of scores: constant, equal, correlated, or too often the best value."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ ENOUGH_SCORES = 10
 ALIKE_SHARE = 0.2
 #: Rank correlation at which two objectives count as one.
 SAME_ORDER = 0.95
-#: Smallest reported share of a configuration's values at the best end of a column.
+#: Smallest reported share of a configuration's values that equal the column's best one.
 MASS_AT_BEST = 0.1
 #: Name of the cost as an objective to maximise.
 LOW_COST = "low cost"
-#: Smallest ratio of an unusual share to the median share of the configurations.
+#: Smallest reported ratio of this share to the median share of the configurations.
 UNUSUAL = 5.0
 
 
 def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find configurations that score the same on every instance."""
+    """Find configurations that score 0 on every instance, or 1 on every instance."""
     for name in table.objectives:
         by_config = rows.groupby("config", observed=True)[name]
         scores = by_config.agg(["min", "max", "count"])
@@ -51,7 +51,7 @@ def check_constant(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_duplicates(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find configurations whose scores and costs are all equal."""
+    """Find groups of configurations with the same scores and costs throughout."""
     measured = rows[["instance", *table.objectives, "cost"]]
     digests = (
         pd.util.hash_pandas_object(measured, index=False)
@@ -99,7 +99,7 @@ def check_alike(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_best_end(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find many values at the best end of a column, such as zero latencies."""
+    """Find configurations with many best values of a column, such as zero latency."""
     for objective in table.card.objectives:
         if objective.transform == "none":
             continue

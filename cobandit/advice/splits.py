@@ -1,8 +1,8 @@
 """Comparison of the two splits of a table with each other and with all instances.
 
-Replays are judged by the evaluation split, `cobandit.recommend` uses all instances, and
-methods receive the mean costs of the profiling split. A page therefore states whether
-these answers differ, and why.
+Replays use the means of the evaluation split as true means, `cobandit.recommend` uses
+all instances, and methods receive the mean costs of the profiling split. The best
+configuration may therefore differ between these three; this module describes how.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ class SplitComparison:
     n_instances, n_evaluation : int
         Number of instances of the table, and of its evaluation split.
     best, judged_best : str
-        Most efficient configuration over all instances, and by the evaluation split,
-        which judges replays.
+        Most efficient configuration over all instances, and over the evaluation split,
+        whose means are the true means in replays.
     front, judged_front : tuple of str
-        Pareto set over all instances, and by the evaluation split.
+        Pareto set over all instances, and over the evaluation split.
     told_best : str
-        Most efficient configuration at the profiling mean costs, which methods receive.
+        Most efficient configuration over the profiling split, whose mean costs methods
+        receive.
     cost_ratios : tuple of float
         Smallest and largest ratio of a configuration's profiling mean cost to its
         evaluation mean cost.
@@ -48,7 +49,7 @@ class SplitComparison:
 
     @property
     def misled(self) -> bool:
-        """Whether another configuration is most efficient at the profiling costs."""
+        """Whether the most efficient configuration of the profiling split is wrong."""
         return self.told_best not in (self.judged_best, self.best)
 
     def sentences(self) -> list[str]:
@@ -56,7 +57,7 @@ class SplitComparison:
         return [self.describe_answers(), f"{self.describe_profiling()}."]
 
     def describe_answers(self) -> str:
-        """Describe differences between all instances and the evaluation split.
+        """Describe how the answers differ between evaluation split and all instances.
 
         Examples
         --------
@@ -95,7 +96,7 @@ class SplitComparison:
         return " ".join(differ) or same
 
     def describe_profiling(self) -> str:
-        """Describe profiling and evaluation costs, without a full stop."""
+        """Describe the ratios of profiling to evaluation costs, without a full stop."""
         low, high = self.cost_ratios
         return (
             "The mean costs of the profiling split of"

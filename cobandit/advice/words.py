@@ -54,7 +54,7 @@ def three_digits(value: float) -> str:
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
-    """Describe the number of evaluations at or below the made-up cost.
+    """Describe the number of evaluations that cost at most as much as a free one.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
 def describe_tolerance(
     tolerance: ArrayLike, cost_tolerance: float | str, unit: str
 ) -> str:
-    """Write a tolerance of scores and of costs; empty without one.
+    """Write the tolerances of scores and costs as text; '' if all are zero.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def describe_tolerance(
 
 
 def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
-    """List the configurations of each kind of flaw with their counts, largest first.
+    """Return, by kind of flaw, each configuration with its count, largest first.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def name_counts(counts: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]
 
 
 def describe_dependence(case: Dependence) -> str:
-    """Describe missing evaluations that depend on the kind of instance.
+    """Describe evaluations that are missing on harder, easier or costlier instances.
 
     Examples
     --------

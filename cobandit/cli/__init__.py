@@ -37,7 +37,7 @@ def plain(name: object, longest: int = LONGEST) -> str:
 
 
 def read_value(text: str) -> Any:
-    """Read a number or YAML value; numbers first, because YAML reads 5e-2 as text."""
+    """Read a text as a number or YAML value; YAML alone would read 5e-2 as text."""
     import yaml
 
     for kind in (int, float):
@@ -120,7 +120,7 @@ def run_app(app: typer.Typer) -> None:
         if isinstance(error, OSError):
             message = (
                 f"{error.filename or 'a file'}: {error.strerror or error} -> check the"
-                " path"
+                " path and its permissions"
             )
 
         first, *others = message.splitlines()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Largest number of rows of the table, for one screen; ``--all`` and ``--json`` show
 #: all.
 SHOWN = 15
-#: Smallest width for names; below it, intervals are left out to make room.
+#: Smallest width of the column of names. If less is left, intervals are left out.
 NAME = 24
 #: Width of the labels of the lines below the table.
 LABEL = 11
@@ -59,9 +59,9 @@ def print_advice(
 class Layout(NamedTuple):
     """Parts of the table of an answer."""
 
-    steps: bool  #: whether the table has the steps of the front
-    intervals: bool  #: whether the table has the intervals of the means
-    measured: bool  #: whether the table has columns of measured values
+    steps: bool  #: whether it has the gains over the next cheaper member
+    intervals: bool  #: whether it has the intervals of the means
+    measured: bool  #: whether it has columns of measured values, such as seconds
 
 
 #: Layouts, from the widest to the narrowest.

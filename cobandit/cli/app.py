@@ -42,11 +42,11 @@ Output = Annotated[
 
 
 class ImportGroup(TyperGroup):
-    """The commands of all importers, made at first use: importers need pandas."""
+    """The import commands, created at first use because importers need pandas."""
 
     HELP = (
-        "Make a table and its card from evaluation logs, and report used and"
-        " left-out evaluations."
+        "Make a table, and a card that describes it, from evaluation logs. Report which"
+        " evaluations are used and which are left out."
     )
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -92,9 +92,12 @@ def _shared() -> list[inspect.Parameter]:
         _parameter(
             "profiling",
             int,
-            "Number of profiling instances (default: a fifth, at least 2).",
+            "Number of instances in the profiling split, which only estimates costs and"
+            " scales (default: a fifth, at least 2).",
         ),
-        _parameter("seed", int, "Seed of the split (default: 0)."),
+        _parameter(
+            "seed", int, "Seed of the profiling and evaluation splits (default: 0)."
+        ),
         _parameter(
             "update",
             bool,

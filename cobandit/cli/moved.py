@@ -11,6 +11,6 @@ def refuse_moved(context: typer.Context) -> None:
     """Raise an error with the new name of the command."""
     raise CobanditError(
         f"cobandit {context.info_name} is now cobandit-book {context.info_name} -> "
-        "install it in a checkout of the book: pip install ./companion",
+        "install cobandit-book in a checkout of the book: pip install ./companion",
         code="moved-command",
     )

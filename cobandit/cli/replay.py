@@ -108,8 +108,8 @@ def replay(
     ):
         raise_fault(
             f"--output {output}",
-            "this is not a .parquet or .csv file in an existing folder",
-            "give such a file",
+            "the output must be a .parquet or .csv file in an existing folder",
+            "change the suffix, or create the folder",
             code="output-file",
         )
     chosen = (
@@ -122,7 +122,7 @@ def replay(
         raise_fault(
             "--share or --feedback",
             "these options are for identification, but the methods are online",
-            "use --rho with online methods",
+            "give the budget as --rho, or choose identification methods with --method",
             code="online-budget",
         )
     terminal = console()

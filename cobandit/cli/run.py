@@ -68,7 +68,7 @@ def write_returned(done: Run) -> list[str]:
 
 
 def _write_settled(done: Run, policy: ParetoRace) -> str:
-    """Return a line on the settled configurations, and why others are not settled."""
+    """Return a line on the decided configurations, and why others are undecided."""
     from cobandit.advice.words import describe_tolerance
 
     plan = done.plan

@@ -24,7 +24,7 @@ WIDTH, HEIGHT = 270, 250
 #: Largest number of characters of a name at its mark.
 SHORT = 24
 
-#: Largest size of a front whose members are named at their marks.
+#: Largest number of front members that are named at their marks.
 NAMED = 8
 #: Colour of the choice.
 CHOSEN = "#e8722a"
@@ -42,7 +42,7 @@ SHAPES = {SETTLED: "circle", OPEN: "diamond", BEATEN: "circle"}
 
 
 class RunReport(NamedTuple):
-    """The part of a page on the run that made the evaluations.
+    """Content of a page about the live run that made the evaluations.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
 
 
 def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
-    """Return the scale of the occurring standings; the legend shows no others."""
+    """Return a scale of the certainties that occur, for a legend without others."""
     import altair as alt
 
     shown = [standing for standing in looks if arms["standing"].eq(standing).any()]
@@ -217,7 +217,7 @@ def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
 
 
 def _least_asked(advice: Recommendation, objective: str) -> float:
-    """Return the start of a slider: the required mean, rounded down to a step."""
+    """Return the initial value of a slider: the required mean, or zero without one."""
     if advice.choice is None:
         return 0.0
     wishes = advice.choice.wishes
@@ -228,7 +228,10 @@ def _least_asked(advice: Recommendation, objective: str) -> float:
 
 
 def _points(advice: Recommendation) -> pd.DataFrame:
-    """Return a row per configuration, with column names that no objective can have."""
+    """Return the data of the marks, one row per configuration.
+
+    Columns of objectives are numbered, because a name could be that of another column.
+    """
     arms = advice.arms
     frame = pd.DataFrame(
         {"name": arms.index.astype(str), "cost": arms["cost"].to_numpy()}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Largest size of a front whose members are named at their marks. Members of a larger
 #: front have numbers, which are explained next to the panels.
 NAMED_AT_MARKS = 6
-#: Largest number of numbered members, the cheapest ones.
+#: Largest number of numbered members; the cheapest ones are numbered.
 NAMED = 20
 #: Largest number of characters of a name at its mark, and next to the panels.
 SHORT, LONG = 26, 40
@@ -51,13 +51,13 @@ PLACES = [
 
 
 def front(source: EvaluationTable | Recommendation) -> Figure:
-    """Draw cost against each objective, with the front as steps and its names.
+    """Draw each objective against cost, with the front as a line of steps.
 
-    Marks of the front are filled if membership is settled, and open otherwise; all
-    others are grey. Bars are intervals of single means at the recommendation's level
-    (not joint). A tolerance is a band below the steps, a condition is a line, and the
-    chosen configuration has a ring. With one objective and a short front, the steps are
-    labelled with their paired gains in points.
+    Marks of the front have names. They are filled if the membership is certain, and
+    open otherwise; marks of other configurations are grey. Bars are intervals of single
+    means at the recommendation's level (not joint). A tolerance is a band below the
+    steps, a condition is a line, and the chosen configuration has a ring. With one
+    objective and a short front, the steps are labelled with the paired gains in points.
 
     Parameters
     ----------
@@ -111,7 +111,9 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
 
 def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
-    """Return the corners of the steps: the best mean of an objective up to each cost.
+    """Return the largest mean of an objective that is affordable at each cost.
+
+    These are the corners of the line of steps in `front`.
 
     Returns
     -------

@@ -37,10 +37,11 @@ SMALLEST, LARGEST = 30, 200
 CROWDED = 4
 #: Marks of the front within this distance, in points, share a label.
 APART = 8
-#: Largest number of numbered members of the front, the cheapest ones; a legend has no
-#: room for more.
+#: Largest number of numbered members of the front, for which a legend has room. The
+#: cheapest ones are numbered.
 NAMED = 20
-#: Below this number, labels have so many digits that they overlap.
+#: If all values of the x axis are below this number, the axis has few ticks, because
+#: labels with many digits would overlap.
 SHORT = 0.01
 
 
@@ -49,8 +50,8 @@ def landscape(
 ) -> Axes:
     """Draw configurations in a plane: two objectives, or cost and one objective.
 
-    Dark marks are Pareto-optimal in all objectives. With more than two objectives, they
-    may be off the line, which is the front of the two drawn quantities.
+    The line is the front of the two drawn quantities. Dark marks are Pareto-optimal in
+    all objectives; with more than two objectives, they may be off the line.
 
     Parameters
     ----------
@@ -59,7 +60,8 @@ def landscape(
         Names of two objectives; ``x`` may be ``"cost"``, where less is better.
     ax : Axes, optional
     split : {"all", "evaluation", "profiling"}
-        Split over which means are drawn. Replays are judged by ``"evaluation"``.
+        Split of the instances whose means are drawn. Replays use the means over
+        ``"evaluation"`` as true means.
 
     Returns
     -------
@@ -153,7 +155,9 @@ def _labels(ax: Axes, marks: np.ndarray) -> Iterator[tuple[str, tuple[float, flo
 def show_table(
     frame: pd.DataFrame, caption: str = "", filterable: bool = False, **formats: str
 ) -> Styler:
-    """Typeset a frame without index, with aligned numbers and reproducible HTML.
+    """Return a data frame as a formatted HTML table without its index.
+
+    Numbers are aligned, and the HTML is the same in every run.
 
     Parameters
     ----------
@@ -175,7 +179,8 @@ def show_table(
     >>> "−0.50" in table.to_html()
     True
 
-    Large numbers are powers of ten, and an interval stays on one line.
+    Numbers in scientific notation are written as powers of ten, and an interval is
+    never broken across lines.
     """
     # imported here, because it takes a tenth of a second and pictures do not need it
     from pandas.io.formats.style import Styler

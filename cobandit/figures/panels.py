@@ -1,8 +1,8 @@
 """Figures for a page: one drawing per panel, in the colours of the page.
 
-A row of panels that is scaled to the width of a phone is illegible. Panels are
+A row of panels would be illegible if it were scaled to the width of a phone. Panels are
 therefore separate drawings, which the page places side by side or below each other.
-Text in drawings is text, in the colour of the page's text.
+Words in a drawing remain text, in the colour of the page's text.
 """
 
 import re
@@ -70,7 +70,7 @@ def use_style() -> None:
             "legend.fontsize": "small",
             "font.size": 10,
             "lines.linewidth": 1.6,
-            # only methods have colours, so the default is ink
+            # colours are reserved for methods, so other lines are in shades of ink
             "axes.prop_cycle": cycler(linestyle=LINES) * cycler(color=list(SHADES)),
             "lines.markersize": 5,
             **dict.fromkeys(
@@ -108,7 +108,7 @@ def panels(figure: Figure) -> str:
     Parameters
     ----------
     figure : Figure
-        Its layout is changed: all axes get labels.
+        The figure is changed: all axes get labels.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def panels(figure: Figure) -> str:
         tuple(text.get_text() for text in legend.get_texts()): legend for legend in seen
     }
 
-    # texts that are equal in several panels are written once
+    # legends that are equal in several panels are drawn once
     drawn += [_legend(legend) for legend in legends.values()]
     inside = "".join(drawn)
     return f"{OPENING}>{inside if len(inside) < LARGEST else _raster(figure)}</div>"
@@ -193,7 +193,7 @@ def _grid(axes: list[Axes]) -> list[list[list[Axes]]]:
 
 
 def _label(ax: Axes) -> None:
-    """Add labels to axes that only have them at another panel with the same axis."""
+    """Add tick labels to a panel that shares an axis with a labelled panel."""
     for axis, shared, side in (
         (ax.xaxis, ax.get_shared_x_axes(), "labelbottom"),
         (ax.yaxis, ax.get_shared_y_axes(), "labelleft"),
@@ -206,9 +206,9 @@ def _label(ax: Axes) -> None:
 
 
 def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> str:
-    """Return the name of a panel, from labels and titles of its row and column.
+    """Return a name for a panel, from the labels and titles of its row and column.
 
-    On a phone, panels are stacked, so that these labels may be far away.
+    On a phone, panels are stacked, and the labels of a row or column may be far away.
     """
     first = row[0][0]
     above = [other[0] for other in top if _in_line([other, panel])]
@@ -225,7 +225,7 @@ def _beside(legend: Legend, ax: Axes) -> bool:
 
 
 def _columns(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[Bbox] | None:
-    """Return the extents of a grid's columns, by which panels are aligned."""
+    """Return the extent of each column of a grid; None if columns are not aligned."""
     columns = [[panel for panel in column if panel] for column in zip_longest(*grid)]
     if len({len(row) for row in grid}) != 1 and not all(map(_in_line, columns)):
         return None

@@ -71,8 +71,8 @@ def by_budget(
 def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw the probability of a wrong Pareto set against the budget.
 
-    If no replication was wrong, an arrow marks the upper end of the interval, which is
-    a limit and not an estimate.
+    If no replication returned a wrong set, an arrow marks the upper confidence limit,
+    because the estimate of zero cannot be drawn on a logarithmic axis.
 
     Parameters
     ----------
@@ -102,9 +102,10 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
-    """Draw a line and a band per variant, and arrows for cells without errors.
+    """Draw a line and a band for each method and its options.
 
-    Options are part of a label only if a method has several variants.
+    An arrow marks the upper limit at a budget without errors. A label includes options
+    only if a method has been run with several.
     """
     variants = list(summaries.rows_by_cell(cells, ["method", "options"]))
     for (method, options), rows in variants:
@@ -215,15 +216,16 @@ def phase_plane(
     ax: Axes | None = None,
     front: ArrayLike | None = None,
 ) -> Axes:
-    """Draw the empirical means at the end of a phase of an elimination.
+    """Draw the empirical means of the active arms at the end of a phase.
 
-    An accepted arm has a solid ring, a rejected arm a dashed ring, and a mistake a
-    cross.
+    The removed arm has a solid ring if it is accepted, a dotted ring if it is rejected,
+    and also a cross if this is a mistake.
 
     Parameters
     ----------
     phase : Phase
-        An entry of ``finder.phases``, with D = 2.
+        A phase of an elimination with two objectives, from ``phases`` of a policy such
+        as `cobandit.CoPSI`.
     names : sequence of str
         Names of all arms.
     labels : (str, str)
@@ -298,9 +300,9 @@ def gap_plane(
     """Draw the classification gap of an arm, and the arm that determines it.
 
     The mark of the arm is filled, the mark of the arm that determines its gap is open,
-    and all others are grey. Each arrow moves an arm by the same amount in all
-    coordinates, and the amounts of a panel's arrows add up to the gap. The shaded
-    quadrant is dominated by the dominating arm of the two.
+    and all others are grey. Each arrow shows the move of an arm by the same amount in
+    all coordinates, and these amounts add up to the gap. Points in the shaded quadrant
+    are dominated by one of the two arms.
 
     Parameters
     ----------
@@ -374,9 +376,9 @@ def gap_plane(
 def stepper(
     steps: Sequence[tuple[str, str]], printed: Sequence[int] | None = None
 ) -> str:
-    """Return HTML with one button per picture, which hides the other pictures.
+    """Return HTML that shows one of several pictures, with a button for each.
 
-    It works without a script.
+    It needs no JavaScript.
 
     Parameters
     ----------

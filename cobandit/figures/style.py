@@ -1,6 +1,6 @@
 """The style of all figures: colours and markers of methods, axes and titles.
 
-Everything except methods is in shades of ink.
+Methods have colours. Everything else is in shades of the text's colour.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Colour of text, ticks and frames. On a page it is replaced by the colour of the
 #: surrounding text.
 INK = "#22262b"
-#: Colour of the background: other arms and reference lines.
+#: Colour of background elements: reference lines, and arms that are not in focus.
 FAINT = "#8a8f96"
 
 
@@ -90,7 +90,7 @@ def follow_theme(drawing: str) -> str:
 
 LINES = ("-", "--", ":", "-.")
 
-#: Points of a name next to a mark: at least 9 pixels in a figure that a phone shrinks.
+#: Font size in points of a name next to a mark; at least 9 pixels on a phone.
 NAME_SIZE = 9.7
 #: If the ratio of the largest to the smallest value is below this, a logarithmic axis
 #: has the ticks of a linear one.
@@ -151,7 +151,7 @@ def method_label(method: str, options: str = "") -> str:
 
 
 def escape_math(name: object) -> str:
-    r"""Return a name for a figure: on one line, shortened, without formulas.
+    r"""Return a name as text of a figure: on one line, shortened, ``$`` escaped.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _on_one_line(text: object) -> str:
 def provenance(
     source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame],
 ) -> str:
-    """Return the name of a table for titles, with its kind unless it is measured.
+    """Return the names of tables for a title, with kinds other than ``measured``.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def show_power(value: float) -> str:
 
 
 def show_plain(value: float) -> str:
-    """Write a number as it is; with more than seven digits, as a power of ten.
+    """Write a number in full, or with a power of ten if it is very large or small.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def log_axis(ax: Axes, which: Literal["x", "y"] = "y") -> None:
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Write large numbers on a linear axis with grouped digits, without a factor.
+    """Write large numbers on a linear axis in full, with thousands separators.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def plain_log(axis: Axis, digits: Sequence[int]) -> None:
-    """Label a logarithmic axis at the numbers whose first digit is given."""
+    """Label a logarithmic axis at the multiples of powers of ten by ``digits``."""
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: show_plain(value))

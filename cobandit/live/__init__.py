@@ -1,4 +1,4 @@
-"""Live evaluations: running a plan, with a journal from which a run can be resumed."""
+"""Live evaluations: runs of a plan, each with a journal for resuming the run."""
 
 import lazy_loader
 

@@ -21,7 +21,7 @@ TABLE_COLUMNS = ("config", "instance", "failed")
 
 def _check_value(value: Any) -> Any:
     if value is not None and not isinstance(value, (str, int, float)):
-        problem = f"the value {quote_value(value)} is nested"
+        problem = f"the value {quote_value(value)} of a setting is nested"
         raise_fault(None, problem, "give text, a number, true or false", "nested-value")
     return value
 
@@ -107,17 +107,19 @@ class Configurations(Fields):
     @model_validator(mode="after")
     def _differ(self) -> Configurations:
         if bool(self.grid) == bool(self.list):
-            problem = "either a grid or a list is needed"
+            problem = "configurations must be either a grid or a list"
             raise_fault(None, problem, WRITE, "grid-or-list")
 
         if len(self.all) < 2:
             problem = "there is only one configuration"
-            raise_fault(None, problem, "give at least two", "one-configuration")
+            raise_fault(
+                None, problem, "give at least two configurations", "one-configuration"
+            )
 
         twice = [name for name, number in Counter(self.names).items() if number > 1]
         if twice:
             problem = f"two configurations have the name {twice[0]!r}"
-            remedy = "keep one of them, or change a setting of one"
+            remedy = "remove one of them, or change one of its settings"
             raise_fault(None, problem, remedy, "equal-configurations")
 
         return self

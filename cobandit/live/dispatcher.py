@@ -23,9 +23,9 @@ from cobandit.tables.usage import Doubt
 class Dispatcher:
     """Makes the evaluations of a stage, with up to ``at_once`` concurrent calls.
 
-    A billed failure is charged at once, and its evaluation is repeated when the policy
-    requests it again. A free failure is retried by the dispatcher itself. While a
-    configuration pauses after a failure, the others continue.
+    If a failed call has a cost, the dispatcher charges it to the budget immediately,
+    and the policy requests the evaluation again. The dispatcher itself retries a failed
+    call without cost. While one configuration pauses after a failure, others continue.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class Dispatcher:
     watch : callable
         Called with a `Progress` after each event.
     reported_doubts : set of str
-        Kinds of doubts about answers that were already reported; the dispatcher adds
-        new kinds.
+        Kinds of flawed answers that were already reported, such as an unreadable field.
+        The dispatcher adds new kinds.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Dispatcher:
         self.watch = watch
         # requests of the policy that no call contains yet
         self._waiting: list[Pull] = []
-        # outcomes that can only be charged after another evaluation has a cost
+        # outcomes without a cost, which are charged once the smallest cost is known
         self._held: list[tuple[Pull, Row | Failure]] = []
         self._n_ever_held = 0
         self._reported_doubts = reported_doubts
@@ -99,7 +99,7 @@ class Dispatcher:
                     await self._news.wait()
 
     def _next_block(self) -> list[Pull]:
-        """Return the due evaluations of one configuration for a call; may be empty."""
+        """Return evaluations of one configuration for the next call; may be empty."""
         pulls: list[Pull] = []
         while not pulls and (ready := self._ask()):
             block = [pull for pull in ready if pull == ready[0]][: self.evaluator.block]
@@ -112,7 +112,7 @@ class Dispatcher:
         return pulls
 
     def _ask(self) -> list[Pull]:
-        """Request enough evaluations from the policy, and return those due now."""
+        """Request evaluations from the policy, and return those that can start now."""
         block = self.evaluator.block
         journal = self.stage.journal
 
@@ -140,14 +140,14 @@ class Dispatcher:
         return anyio.current_time() >= self._retries.find_due(pull)
 
     def _settle(self, pull: Pull) -> bool:
-        """Report the result of an evaluation if it is known; return whether it is."""
+        """Report an already known result to the policy; return whether there is one."""
         is_known = self.stage.report_known(pull)
         if is_known:
             self._wake()
         return is_known
 
     async def _evaluate(self, pulls: list[Pull]) -> None:
-        """Evaluate once, and report the outcomes."""
+        """Make one call of the evaluator, and report its outcomes."""
         began = anyio.current_time()
         arm = int(pulls[0])
         outcomes = await self._call(
@@ -182,7 +182,7 @@ class Dispatcher:
             self._report_held()
 
     def _name_doubt(self, pull: Pull, doubt: Doubt) -> None:
-        """Report a doubt about an answer, once per kind."""
+        """Report a flaw of an answer, such as an unreadable field, once per kind."""
         if doubt.kind not in self._reported_doubts:
             self._reported_doubts.add(doubt.kind)
             note = "shown once; the number is given at the end of the run"
@@ -194,9 +194,10 @@ class Dispatcher:
         self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
     def _report_held(self, at_any_cost: bool = False) -> None:
-        """Report the held outcomes whose charge is known now.
+        """Report the held outcomes that can be charged now.
 
-        With ``at_any_cost``, failures are reported even if there is no answer yet.
+        With ``at_any_cost``, failures are reported even if no evaluation has succeeded
+        yet.
         """
         outcomes = self._held
         self._held = []
@@ -214,7 +215,10 @@ class Dispatcher:
             remedy = "check the evaluator and its service"
             raise_fault(self._name(pull), problem, remedy, "nothing-evaluated")
 
-        problem = f"its {self.plan.cost.column!r} is 0, but costs must be positive"
+        problem = (
+            f"the cost in column {self.plan.cost.column!r} is 0, but costs must be"
+            " positive"
+        )
         remedy = (
             "choose a cost that is positive even for free evaluations, such as"
             " {column: tokens, unit: tokens}"
@@ -242,8 +246,8 @@ class Dispatcher:
                 silence = self._retries.find_silence(arm, now)
                 name = repr(self.stage.names[arm])
                 problem = (
-                    f"it has not answered for {silence:.0f} s. The last failure, on"
-                    f" instance {self.stage.name_instance(pull)!r}, was:"
+                    f"this configuration has not answered for {silence:.0f} s. The last"
+                    f" failure, on instance {self.stage.name_instance(pull)!r}, was:"
                     f" {str(failure).rstrip('. ')}"
                 )
                 remedy = (
@@ -263,9 +267,10 @@ class Dispatcher:
         )
 
     async def _ask_again(self, arm: int) -> float | None:
-        """Repeat an answered evaluation of a configuration, to test the service.
+        """Repeat an evaluation that once succeeded, to test whether the service works.
 
-        Returns the cost of the answer, or None without an answer.
+        Returns the cost of the repeated evaluation, or None if it fails or none
+        succeeded.
         """
         records = self.stage.records.items()
         answered = [
@@ -297,7 +302,7 @@ class Dispatcher:
                     raise_fault(
                         repr(name),
                         problem,
-                        "return one row per instance",
+                        "let the evaluator return one row per instance",
                         "row-count",
                     )
                 return outcomes
@@ -340,7 +345,7 @@ class Dispatcher:
 
 
 def _promise_results(error: CobanditError) -> CobanditError:
-    """Return the error with a note that results are kept."""
+    """Return the error with a note that the run's results are stored."""
     promise = "Results are kept. Correct the problem, and run the plan again"
     message = f"{str(error).rstrip('. ')}. {promise}"
     kind = TableError if isinstance(error, TableError) else CobanditError

@@ -16,8 +16,9 @@ from cobandit.tables.card import Objective
 #: Largest number of characters that the message shows of an answer or a right answer.
 SHOWN_LETTERS = 120
 
-#: Least number of answers for which all scores being the best score stops a run. If 95
-#: % of all answers are right, one in twenty pilots of this size has only right answers.
+#: A pilot in which all answers have the best score stops the run only if it has at
+#: least this number of answers. If 95 % of all answers are right, one in twenty pilots
+#: of this size has only right answers.
 FEWEST_BEST = 60
 
 #: Code of the fault.

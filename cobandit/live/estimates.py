@@ -1,4 +1,4 @@
-"""Estimate of a run's cost before its first call."""
+"""Upper bounds on the cost of a run, before its first evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cobandit.live.records import Reusable
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated cost of a run before its first call."""
+    """Estimated cost of a run, before its first evaluation."""
 
     #: The plan.
     plan: Plan
@@ -22,14 +22,14 @@ class Estimate:
     reusable: Reusable
     #: Number of evaluations that the pilot still has to make.
     pilot: int
-    #: Upper bound on their cost; infinity if there is none.
+    #: Upper bound on the cost of the pilot's evaluations; infinity if there is none.
     largest_cost: float
     #: Source and day of the prices; blank if none are used.
     prices: str = ""
 
     @property
     def lines(self) -> list[str]:
-        """The estimate in words, one line per item."""
+        """The estimate in words: number of evaluations, pilot, prices and budget."""
         plan = self.plan
         n_all = len(plan.names) * len(plan.order)
         size = f"{len(plan.names)} configurations on {len(plan.order)} instances"

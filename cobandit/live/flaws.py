@@ -27,7 +27,7 @@ COUNTED = {
     "estimated": "without token counts, which are estimated from the text",
 }
 
-#: Kinds of flaws on a card, by the column that marks them.
+#: Names of flaws on a table's card, by the column that marks them.
 FLAW_OF_COLUMN = {
     "truncated": CUT_OFF,
     "empty": EMPTY,
@@ -50,7 +50,7 @@ LOSING_SHARE = 0.1
 
 
 class Loser(NamedTuple):
-    """A configuration that may be missing on the front only because of flaws."""
+    """A configuration that may be off the front only because of flawed evaluations."""
 
     #: Name of the configuration.
     name: str
@@ -73,10 +73,10 @@ class Loser(NamedTuple):
 
 
 def find_losers(stage: MainStage) -> list[Loser]:
-    """Find configurations that would be on the front without their flaws.
+    """Find configurations that would be on the front without their flawed evaluations.
 
-    A configuration is compared with every other one on their shared instances, except
-    the instances on which it is flawed. Rivals are compared on the same instances, so
+    A configuration is compared with each other one on shared instances, except those on
+    which its own evaluation is flawed. Both means are over the same instances, so
     failing on hard instances is no advantage.
     """
     policy = stage.policy
@@ -133,7 +133,7 @@ def _dominates(
 
 
 def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
-    """Return the advice that avoids a kind of flaw of a configuration."""
+    """Return advice on avoiding a kind of flaw, for one configuration."""
     new_run = "in a new run that reuses this table (--from)"
     if kind == CUT_OFF:
         settings = stage.plan.configurations.all[arm]
@@ -152,7 +152,7 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
 
 
 def describe_overspending(stage: RunStage) -> str:
-    """Describe the excess over the budget, and the remedy."""
+    """Describe by how much a run exceeds its budget, and the remedy; '' if not."""
     plan = stage.plan
     budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):
@@ -175,7 +175,7 @@ def describe_overspending(stage: RunStage) -> str:
 
 
 def describe_flaws(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Describe the flaws of a run, and configurations that may be missing for them."""
+    """Describe a run's flaws, and configurations that are off the front due to them."""
     lines = [describe_overspending(stage)]
     if FAILED_KEY in frame:
         first = next(
@@ -220,7 +220,7 @@ def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
 
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Count flaws by configuration and kind, in the form of a card."""
+    """Count flawed evaluations by configuration and kind, as on a table's card."""
     counts: dict[str, dict[str, int]] = {}
     for column, kind in FLAW_OF_COLUMN.items():
         if column in frame:

@@ -18,10 +18,10 @@ from cobandit.live.status import (
 
 
 class RunFolder(RunFiles):
-    """The folder of a run.
+    """The folder of a run, with a display in notebooks.
 
-    A notebook displays it as the progress of the run, the state of each configuration,
-    and the picture of the current front. Execute the cell again to follow a run in
+    A notebook displays the progress of the run, the state of each configuration, and
+    the picture of the current front. Execute the cell again to follow a run in
     progress.
 
     Parameters
@@ -40,7 +40,7 @@ class RunFolder(RunFiles):
     """
 
     def __repr__(self) -> str:
-        """Name the folder."""
+        """Return the class and the path of the folder."""
         return f"RunFolder({self.path.as_posix()!r})"
 
     def _repr_html_(self) -> str | None:

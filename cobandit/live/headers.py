@@ -1,4 +1,4 @@
-"""The first line of a journal, and differences between two nested values."""
+"""The first line of a journal (its header), and comparison of nested values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from cobandit.policies.asktell import AskTell
 #: Version of the journal's format, stored in its first line.
 FORMAT = 2
 
-#: Values of options in headers from before the options existed, if not the defaults.
+#: Values that describe the behaviour of policies before an option existed, where these
+#: differ from the option's default.
 BEFORE = {"front": "objectives"}
 
 #: Largest number of characters of a value in a message.
@@ -24,9 +25,9 @@ LONGEST_VALUE = 80
 
 
 def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
-    """Make the first line of a journal: the policy, its options and the arms' names.
+    """Return the first line of a journal: the policy, its options and the arms' names.
 
-    Its values are plain, so that a round trip through JSON does not change them.
+    All values are unchanged by writing and reading them as JSON.
     """
     if names is not None:
         names = [str(name) for name in names]
@@ -49,9 +50,9 @@ def make_header(policy: AskTell, names: Sequence[str] | None) -> dict[str, Any]:
 
 
 def add_defaults(header: dict[str, Any], policy: AskTell) -> dict[str, Any]:
-    """Add options that did not exist yet when the header was written.
+    """Add options that did not exist yet when a journal's header was written.
 
-    Their values describe the behaviour of the policy at that time.
+    The added values describe the behaviour of the policy at that time.
 
     Examples
     --------
@@ -75,7 +76,8 @@ def compare_nested(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the path and a description of each difference between two nested values.
 
-    Only the first difference within a list is reported.
+    In a description, "there" is the old value and "here" the new one. Only the first
+    difference within a list is reported.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def compare_nested(
 
 
 def copy_plain(value: Any, name: str) -> Any:
-    """Copy a value by a round trip through JSON."""
+    """Return a value as JSON stores it, with arrays as lists; raise if JSON cannot."""
     try:
         return json.loads(
             json.dumps(value, default=lambda x: np.asarray(x).tolist(), allow_nan=False)

@@ -1,4 +1,7 @@
-"""Estimating, exporting and reading a run, without evaluations."""
+"""Functions that estimate the cost of a run, export it, or read its progress.
+
+None of them makes an evaluation.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,7 +35,7 @@ def estimate(
     evaluator: Evaluate | None = None,
     start: str | Path | None = None,
 ) -> Estimate:
-    """Estimate the cost of a run before its first call; nothing is evaluated.
+    """Estimate the cost of a run before its first evaluation.
 
     Parameters
     ----------
@@ -80,7 +83,7 @@ def export(
     Raises
     ------
     CobanditError
-        If the folder does not contain a run, or its pilot is not complete.
+        If the folder does not contain a run, or the pilot of this run is incomplete.
     """
     setup = set_up(plan, folder, start)
     with setup.folder.copy() as copy:
@@ -92,9 +95,7 @@ def export(
 
 
 def read_progress(folder: str | Path) -> Progress:
-    """Read the progress of a run: its cost and recommendation so far.
-
-    The run may be in progress.
+    """Return the state of a finished or current run: cost, front and configurations.
 
     Parameters
     ----------

@@ -19,12 +19,12 @@ from cobandit.tables.bounded_files import read_bytes, read_lines
 from cobandit.tables.checked_fields import Fields
 from cobandit.tables.checked_json import parse_json
 
-#: Values of an instance in its file, by column.
+#: Row of an instance in the file of instances: values by column.
 Columns = Mapping[str, Any]
 
 
 def read_instances(path: Path, column: str) -> dict[str, Columns]:
-    """Read a file of instances: the columns of each instance, by id.
+    """Read a file of instances, and return the columns of each instance by its id.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
         for place, row in _read_rows(path, column):
             if row.get(column) is None:
                 problem = (
-                    f"the column {column!r} is missing; there are"
+                    f"the column {column!r} is missing; the file has"
                     f" {', '.join(map(str, row))}"
                 )
                 otherwise = (
@@ -95,7 +95,7 @@ def _read_rows(path: Path, column: str) -> Iterator[tuple[str, Mapping[Any, Any]
             place = f"{path}, line {reader.line_num}"
             if None in row or None in row.values():
                 problem = "the number of values differs from the number of columns"
-                raise_fault(place, problem, "correct it", "row-length")
+                raise_fault(place, problem, "correct this line", "row-length")
             yield place, row
     elif suffix not in (".txt", ""):
         remedy = (
@@ -114,12 +114,13 @@ class Instances(Fields):
     A file is written as ``{file: questions.jsonl}``. In a .csv, .jsonl or .parquet
     file, ``column`` names the column of the ids (default: ``instance``); a .txt file
     has one id per line. ``cluster`` names a column that groups instances, for example
-    by passage. A race then evaluates and counts whole clusters.
+    by passage. A race then evaluates whole clusters, and counts clusters instead of
+    instances as independent.
 
     Parameters
     ----------
     rows : mapping of str to mapping
-        Values of each instance in its file, by id; empty without a file.
+        Columns of each instance in the file, by id; without a file, they are empty.
     cluster : str, optional
         Column that groups instances.
 
@@ -142,15 +143,15 @@ class Instances(Fields):
         return tuple(self.rows)
 
     def find_cluster(self, name: str) -> str:
-        """Return the cluster of an instance; without clusters, the instance itself."""
+        """Return the cluster of an instance, or its name if there are no clusters."""
         return name if self.cluster is None else str(self.rows[name][self.cluster])
 
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Return the random order in which the instances are evaluated.
 
-        The order is that of `cobandit.tables.profiling.profiling_mask`, and the pilot's
-        instances come first. In a complete table, a card with the same seed therefore
-        chooses the pilot's instances for profiling. Clusters are shuffled as a whole.
+        A table that is made from a complete run has the same order, so that a card with
+        the same seed puts the pilot's instances into the profiling split
+        (`cobandit.tables.profiling.profiling_mask`). Clusters are shuffled as a whole.
 
         Examples
         --------
@@ -209,7 +210,7 @@ class Instances(Fields):
     @staticmethod
     def _refuse() -> NoReturn:
         remedy = "give their number, a list of ids, or {file: ...}"
-        raise_fault(None, "this is not a list of instances", remedy, "no-instances")
+        raise_fault(None, "instances cannot be read from this", remedy, "no-instances")
 
     @model_serializer
     def _dump(self) -> list[str] | dict[str, Any]:

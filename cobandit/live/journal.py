@@ -1,4 +1,4 @@
-"""The journal of a live run, from which a run resumes after a crash."""
+"""The journal of a live run, for resuming the run after a crash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cobandit.policies.asktell import AskTell, Pull
 class JournaledResult(NamedTuple):
     """Result of an evaluation in a journal."""
 
-    #: The evaluation: its arm, and its number among the evaluations of the arm.
+    #: The evaluation: the arm, and how many evaluations of this arm came before.
     pull: Pull
     #: Rewards, shape (D,); None for a failure.
     reward: NDArray[np.float64] | None
@@ -32,28 +32,26 @@ class JournaledResult(NamedTuple):
 
 
 class Journal(AbstractContextManager["Journal"]):
-    """A durable record of `ask` and `tell`, for evaluations that cost money.
+    """A durable record of a policy's `ask` and `tell`, for evaluations that cost money.
 
     Every `ask`, `tell` and `leave_out` writes one line, which is on the disk before the
-    call returns. Opening the file again repeats these calls on a fresh policy. This
-    restores the state after the last complete line, and the policy continues as if
-    there had been no interruption.
+    call returns. Opening the file again repeats these calls on a fresh policy. The
+    policy then continues after the last complete line as if there had been no
+    interruption.
 
-    **Repeated evaluations.** An evaluation whose `tell` has returned is never requested
-    or charged again. If a process dies, its evaluations without a `tell` remain *in
-    flight*: the journal cannot know whether they were made or billed. `in_flight` lists
-    them. If a result can still be obtained, report it by `tell`. Otherwise `ask`
-    returns these evaluations again, in their order and before any new one, and the
-    policy charges each of them once. Every process that requests an evaluation writes
-    an ``ask`` line. The number of ``ask`` lines of an evaluation minus the number of
-    its ``tell`` lines therefore bounds the number of times that it was billed without a
-    result: at most once per process that died.
+    **Repeated evaluations.** An evaluation is never requested or charged again after
+    its `tell` has returned. If a process dies, its evaluations without a `tell` remain
+    *in flight*: the journal cannot know whether they were made or billed. `in_flight`
+    lists them. If a result can still be obtained, report it by `tell`. Otherwise `ask`
+    returns the evaluations in flight again, oldest first and before any new one. The
+    policy charges each of them once, but the service may have billed each of them once
+    more for every process that died.
 
     **Format.** A line is a JSON object that ends with the CRC-32 of everything before
     it in the file. The first line has the policy's class, its options and the names of
-    the arms. A last line without its newline was interrupted by the end of a process.
-    It is completed if only the newline is missing, and dropped otherwise. Any other
-    line that does not match its checksum raises an error, and the file is not changed.
+    the arms. If the last line has no newline, a process died while writing. This line
+    is completed if only the newline is missing, and removed otherwise. Any other line
+    that does not match its checksum raises an error, and the file is not changed.
 
     Parameters
     ----------
@@ -70,22 +68,22 @@ class Journal(AbstractContextManager["Journal"]):
     Attributes
     ----------
     policy : CoHVUCB, CoPSI, ...
-        The policy, for reading (``spent``, ``pulls``, ``recommend()``). Report results
-        only to the journal.
+        The policy. Read its state (``spent``, ``pulls``, ``recommend()``), but report
+        results only to the journal.
 
     Raises
     ------
     TableError
         If the file is damaged, is open elsewhere, cannot be opened or locked, or
-        belongs to a run with another policy, other options or other names. Also if the
-        policy is not fresh.
+        belongs to a run with another policy, other options or other names; or if the
+        policy already has evaluations.
 
     Notes
     -----
-    Opening a journal repeats all choices of the policy, and takes as long as these.
-    Each line waits for one flush to the disk, which takes milliseconds. Lock and flush
-    rely on the file system, so use a local disk. Some drives do not flush their own
-    cache.
+    Opening a journal takes as long as the policy needs for all its choices, because it
+    repeats them. Writing a line takes milliseconds, because it waits for a flush to the
+    disk. Lock and flush rely on the file system, so use a local disk. Some drives do
+    not flush their internal cache.
 
     Examples
     --------
@@ -116,16 +114,17 @@ class Journal(AbstractContextManager["Journal"]):
         names: Sequence[str] | None = None,
     ):
         if policy.begun.any() or policy.spent:
-            problem = f"the policy is not fresh: {policy}"
-            raise_fault(path, problem, "open it with a new policy", "used-policy")
+            problem = f"the policy already has evaluations: {policy}"
+            remedy = "open the journal with a new policy"
+            raise_fault(path, problem, remedy, "used-policy")
 
         self.path = Path(path)
         self.policy = policy
         self._results: list[JournaledResult] = []
         self._n_scored = 0  # number of results with a reward
 
-        # evaluations in flight, and whether `ask` has to return each again, because its
-        # process died
+        # evaluations in flight by key; true if `ask` has to return it again, because
+        # its process died
         self._flying: dict[tuple[int, int], bool] = {}
         self._has_end_line = False
         header = make_header(policy, names)
@@ -143,13 +142,14 @@ class Journal(AbstractContextManager["Journal"]):
         return [Pull(*key) for key in self._flying]
 
     def records(self) -> list[JournaledResult]:
-        """Return all results so far, failures included, in order."""
+        """Return all results so far, including failures, in the order of reporting."""
         return list(self._results)
 
     def ask(self) -> Pull | None:
-        """Return the next evaluation of the policy, and write its line.
+        """Return the next evaluation to make, and write a line for it.
 
-        After opening, the evaluations `in_flight` are returned first, once each.
+        After opening, the evaluations `in_flight` are returned first, each of them
+        once.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class Journal(AbstractContextManager["Journal"]):
         cost: float | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        """Report the result of an evaluation in flight, and write its line.
+        """Report the result of an evaluation in flight, and write a line for it.
 
         Parameters
         ----------
@@ -234,12 +234,12 @@ class Journal(AbstractContextManager["Journal"]):
             warnings.warn(warning.message, stacklevel=2)
 
     def leave_out(self, pull: int) -> None:
-        """Leave out the instance of an evaluation, and write a line.
+        """Exclude the instance of an evaluation for all arms, and write a line for it.
 
         Raises
         ------
         CobanditError
-            If the policy refuses. Then nothing is written.
+            If the policy cannot leave out instances. Then nothing is written.
         TableError
             If the line cannot be written, as in `tell`.
         """
@@ -264,7 +264,7 @@ class Journal(AbstractContextManager["Journal"]):
 
     def _check_ready(self) -> None:
         if self._lines.file.closed:
-            remedy = "open it again, with a fresh policy"
+            remedy = "open the journal again, with a new policy"
             raise_fault(self.path, "the journal is closed", remedy, "closed-journal")
 
         n_results = self.policy.pulls.sum()
@@ -272,7 +272,7 @@ class Journal(AbstractContextManager["Journal"]):
         if (self._n_scored, len(self._flying)) != (n_results, n_flying):
             problem = "the journal and its policy have different evaluations"
             remedy = (
-                "open it again with a fresh policy, and call ask and tell of the"
+                "open the journal again with a new policy, and call ask and tell of the"
                 " journal, not of the policy"
             )
             raise_fault(self.path, problem, remedy, "policy-used-directly")
@@ -308,15 +308,18 @@ class Journal(AbstractContextManager["Journal"]):
         self._flying.pop(pull.key, None)
 
     def _recover(self, header: dict[str, Any]) -> None:
-        """Repeat the calls of the file on the policy, before the file is changed."""
+        """Repeat the journaled calls on the policy; raise if they do not match it.
+
+        The file is changed only afterwards.
+        """
         entries = self._lines.entries
         if entries:
             old_header = add_defaults(entries[0], self.policy)
             differences = [words for _, words in compare_nested(old_header, header)]
             if differences:
-                problem = f"it belongs to another run: {'; '.join(differences)}"
+                problem = f"the journal is from another run: {'; '.join(differences)}"
                 remedy = (
-                    "continue it with its own policy, options and names, or choose"
+                    "open it with the policy, options and names of that run, or choose"
                     " another file"
                 )
                 raise_fault(self.path, problem, remedy, "other-policy")
@@ -328,14 +331,14 @@ class Journal(AbstractContextManager["Journal"]):
             self._lines.append(header)
         else:
             problem = (
-                "it is not a journal, or its first line is incomplete and of another"
-                " policy"
+                "this file is not a journal, or its first line is incomplete and from"
+                " another policy"
             )
             remedy = "choose another file, or remove this one, which was not changed"
             raise_fault(self.path, problem, remedy, "not-a-journal")
 
     def _replay(self, entry: dict[str, Any], line: int) -> None:
-        """Repeat the call of a line on the policy."""
+        """Repeat the call that a line of the journal records."""
         place = f"{self.path}, line {line}"
         call, arm = next(iter(entry.items()))
         number = entry.get("number", -1)  # the line of the end has no number

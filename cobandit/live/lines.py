@@ -17,7 +17,10 @@ from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
-    """Complete an open JSON object to a line, with the checksum up to here."""
+    """Append the checksum to an unclosed JSON object, which completes its line.
+
+    ``crc`` is the CRC-32 of all lines before.
+    """
     return body + b', "crc": "%08x"}\n' % zlib.crc32(body, crc)
 
 
@@ -40,7 +43,10 @@ def _read_whole(content: bytes) -> tuple[list[dict[str, Any]], int, int]:
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Read the complete lines of a file without a lock; a missing file has none."""
+    """Return the entries of a file's complete lines; none if the file is missing.
+
+    The file is not locked.
+    """
     if not path.exists():
         return []
     entries, _, _ = _read_whole(path.read_bytes())
@@ -58,7 +64,10 @@ class Closable(Protocol):
 def closed_by_errors(
     target: Closable, but: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Close an object after an error or interrupt: its state is then unknown."""
+    """Close an object if an error occurs, other than the errors in ``but``.
+
+    After an error or an interrupt, the state of the object is unknown.
+    """
     try:
         yield
     except but:
@@ -69,13 +78,13 @@ def closed_by_errors(
 
 
 class Lines:
-    """A file of lines that one process can open at a time.
+    """A file of JSON lines with checksums, which one process at a time can open.
 
     Opening creates a missing file, but does not change an existing one. `mend`
     completes or removes a last line whose writing was interrupted, and `append` adds a
     line. Both return when the change is on the disk. After `close`, or after an error
-    in `append`, no line can be appended. The lock is on an empty file next to the file
-    (``.lock``), because on some systems no other process can read a locked file.
+    in `append`, no line can be appended. An empty file next to this one (``.lock``) is
+    locked instead, because on some systems no other process can read a locked file.
 
     Attributes
     ----------
@@ -86,7 +95,7 @@ class Lines:
     def __init__(self, path: Path):
         if not path.parent.is_dir():
             problem = f"there is no folder {path.parent}"
-            raise_fault(path, problem, "create it first", "no-folder")
+            raise_fault(path, problem, "create this folder first", "no-folder")
 
         self.path = path
 
@@ -99,11 +108,13 @@ class Lines:
             self.file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open as long as this object)
         except Timeout:
             problem = "the file is already open, in this or another process"
-            remedy = "close it, wait until that process ends, or choose another file"
+            remedy = (
+                "close it, wait until the other process ends, or choose another file"
+            )
             raise_fault(path, problem, remedy, "open-elsewhere")
         except OSError as error:
             self._lock.release()
-            problem = f"it cannot be locked and opened: {error}"
+            problem = f"the file cannot be locked and opened: {error}"
             remedy = "choose a folder on a local disk that you can write to"
             raise_fault(path, problem, remedy, "not-lockable")
 
@@ -123,7 +134,7 @@ class Lines:
                     " journal"
                 )
                 remedy = (
-                    f"restore the file from a copy; or copy its first {n_good} lines"
+                    f"restore the file from a backup; or copy its first {n_good} lines"
                     " into a new file, so that only later evaluations are repeated."
                     " This file was not changed"
                 )
@@ -135,7 +146,7 @@ class Lines:
         self._lock.release()
 
     def was_writing(self, entry: dict[str, Any]) -> bool:
-        """Whether the file ends with an incomplete line that begins like this entry."""
+        """Return whether the incomplete last line is the beginning of this entry."""
         return self._line(entry).startswith(self._tail)
 
     def _line(self, entry: dict[str, Any]) -> bytes:
@@ -165,8 +176,8 @@ class Lines:
             )
 
         try:
-            # closed first, because some systems cannot replace an open file; the lock
-            # on the other file remains
+            # closed first, because some systems cannot replace an open file; the .lock
+            # file remains locked
             self.file.close()
             with replace_file(self.path) as partial, open(partial, "wb") as file:
                 file.write(content)

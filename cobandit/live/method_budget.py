@@ -1,4 +1,4 @@
-"""The budget of a method: the part of a run's budget that remains after the pilot."""
+"""The budget of a run's method: the run's budget minus the costs outside the method."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from cobandit.policies.asktell import AskTell
 def make_affordable_policy(
     plan: Plan, profile: Profile, earlier: EarlierResults
 ) -> AskTell:
-    """Make a fresh policy whose cost, with the pilot's, stays within the budget.
+    """Make a fresh policy, with a budget that keeps the whole run within its budget.
 
-    A method that evaluates once is charged again for the pilot's results that it uses,
-    so its budget may exceed the remaining budget by their cost. Which results it uses
-    depends on its budget, because configurations may be removed early. The largest
-    possible budget is therefore found by replaying the pilot's results.
+    A method that evaluates each instance at most once uses results of the pilot, and is
+    charged for them again. Its budget may therefore exceed the unspent budget by their
+    cost. Which results it uses depends on its budget, because it may remove
+    configurations early. Replaying the pilot's results gives the largest possible
+    budget.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def make_affordable_policy(
         return plan.make_policy(profile.costs, profile.cost_range, None)
 
     spent = profile.spent + earlier.lost + sum(earlier.non_pilot_costs.values())
-    problem = "no budget is left"
+    problem = "the whole budget is already spent"
     if spent <= _budget.add_slack(total):
         try:
             budget = total - spent
@@ -52,7 +53,7 @@ def make_affordable_policy(
 def _find_budget(
     plan: Plan, profile: Profile, total: float, earlier: EarlierResults
 ) -> float:
-    """Return the largest budget of the method that keeps the run within its budget."""
+    """Return the largest budget of the method with which the run can afford all."""
     budget = total
     while True:
         uncharged = _replay_known(plan, profile, budget, earlier)
@@ -65,7 +66,7 @@ def _find_budget(
 def _replay_known(
     plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
 ) -> float:
-    """Replay stored results; return their cost minus the cost charged by the policy."""
+    """Replay the known results; return their cost minus the cost that is charged."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     # a stand-in for a journal without results
     stand_in = SimpleNamespace(

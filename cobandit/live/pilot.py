@@ -1,4 +1,4 @@
-"""The pilot, which evaluates every configuration on the first instances."""
+"""The pilot of a run, which evaluates every configuration on the first instances."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cobandit.policies.asktell import AskTell
 
 
 class Pilot(AskTell):
-    """Evaluates every configuration on the first instances of the order, in turn.
+    """A policy that evaluates every configuration on the first instances, in turn.
 
-    Its only objective is whether an evaluation has a score. For an evaluation in flight
-    it reserves the largest cost if this is known, and otherwise the largest cost so
-    far. Its budget is an attribute, which can be increased to continue the pilot.
+    The reward of an evaluation is whether it has a score. For an evaluation in flight,
+    the pilot reserves the largest possible cost if this is known, and otherwise the
+    largest cost so far. To continue a pilot, increase its attribute ``budget``.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Pilot(AskTell):
         super().__init__(n_arms, 1, sys.float_info.max)
         self.n_instances = _validation.count(n_instances, "n_instances", 1)
         self.largest_costs = largest_costs
-        # unknown largest costs start so small that the first cost replaces them
+        # start with a tiny value if unknown, which the first cost replaces
         self._largest = (
             np.full(n_arms, 1e-12) if largest_costs is None else np.array(largest_costs)
         )

@@ -41,13 +41,15 @@ CHANGEABLE = frozenset(
 #: again.
 SCORING = ("scorer", "pattern", "tolerance", "answer")
 
-#: Fields that may also change during the pilot; if the method evaluates every instance
-#: at most once, also later.
+#: Fields that may also change until the end of the pilot, or at any time if the method
+#: evaluates every instance at most once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
 
 
 class Plan(Fields):
-    """The plan of a run; make it with `check_plan`.
+    """The plan of a run: configurations, instances, method, budget and evaluator.
+
+    Use `check_plan` to make a plan from its written fields.
 
     Parameters
     ----------
@@ -57,29 +59,32 @@ class Plan(Fields):
         Written ``{grid: {setting: [values]}}`` or ``{list: [...]}``.
     instances : Instances
         Written as their number, a list of ids, or ``{file: ..., column: ..., cluster:
-        ...}``; only a race uses the cluster, a column that groups instances.
+        ...}``. The cluster is a column that groups instances, for `ParetoRace` only.
     method : Named
         Written ``CoPSIOnce`` or ``{CoPSIOnce: {confidence: 0.95}}``; by default
         `ParetoRace`.
     stop : Stop, optional
-        Stopping rule of a race, written ``{tolerance: 0.02, cost: 10%, error: 0.05}``.
-        With ``front: objectives``, costs are not compared. Then ``certified: true`` is
-        possible, for which the error is proved instead of measured.
+        Stopping rule of `ParetoRace`, written ``{tolerance: 0.02, cost: 10%, error:
+        0.05}``. With ``front: objectives``, costs are not compared, and ``certified:
+        true`` is possible. The error probability of a certified race is proved, and not
+        only measured on tables.
     budget : float, optional
         Budget in `unit`, which is the unit of the cost, or ``share`` for a share of the
-        cost of evaluating everything. A race with a `stop` does not need a budget,
-        which is then only an upper limit.
+        cost of evaluating everything. With a `stop`, the budget is optional, and only
+        an upper limit.
     ordered : bool, optional
         Whether the instances are evaluated in the order of their list; by default the
         order is random.
     cost, objectives
-        Fields of a card; a cost may also be written ``usd``, ``tokens`` or ``seconds``.
+        Columns of the cost and of the objectives, as on the card of a table
+        (`cobandit.tables.card`). A cost may also be written ``usd``, ``tokens`` or
+        ``seconds``.
     largest_cost : float or str, optional
-        Largest cost of an evaluation, or the setting that limits it (such as
-        ``max_tokens``). The budget is never exceeded unless an evaluation costs more.
+        Largest cost of an evaluation, or the name of the setting that limits it, such
+        as ``max_tokens``. The budget is exceeded only if an evaluation costs more.
     pilot : int
-        Number of instances of the pilot.
-    evaluate : Named, optional
+        Number of instances on which all configurations are evaluated first.
+        evaluate : Named, optional
         The evaluator, written ``{callable: {function: "module:function"}}``.
     reuse : str, optional
         Table of an earlier run or import. Its evaluations are charged but not repeated.
@@ -98,8 +103,8 @@ class Plan(Fields):
         Whether a run continues even if all scores of an objective are equal in its
         pilot.
     failures : {"zero", "leave-out"}
-        Treatment of an evaluation that finally fails: it scores zero, or its instance
-        is left out for all configurations.
+        Treatment of an evaluation that fails after all retries: it scores zero, or its
+        instance is left out for all configurations.
     seed : int
         Seed of the order of the instances.
 
@@ -137,7 +142,7 @@ class Plan(Fields):
         None, description="write {tolerance: 0.02, error: 0.05}, or leave it out"
     )
     budget: float | None = Field(
-        None, gt=0, lt=inf, description="give a number, and its unit as 'unit'"
+        None, gt=0, lt=inf, description="give a positive number, and its unit as 'unit'"
     )
     unit: str = Field("", description="write share, or the unit of the cost")
     cost: Cost = Field(
@@ -154,7 +159,7 @@ class Plan(Fields):
         ),
     )
     pilot: int = Field(
-        5, ge=2, description="give the number of instances of the pilot, at least two"
+        5, ge=2, description="give a number of instances for the pilot, at least two"
     )
     evaluate: Named | None = Field(
         None, description="write {callable: {function: 'module:function'}}"
@@ -166,10 +171,12 @@ class Plan(Fields):
         1, ge=1, description="give the number of concurrent calls, at least 1"
     )
     timeout: float | None = Field(
-        None, gt=0, description="give seconds, or leave it out"
+        None, gt=0, description="give a number of seconds, or leave it out"
     )
     patience: float = Field(
-        600.0, ge=0, description="give seconds for which a failing service is retried"
+        600.0,
+        ge=0,
+        description="give the number of seconds for which a failing service is retried",
     )
     retries: int = Field(
         2, ge=0, description="give the number of retries of a billed evaluation, from 0"
@@ -210,12 +217,12 @@ class Plan(Fields):
 
     @property
     def measured(self) -> set[str]:
-        """Columns that an evaluation has to measure."""
+        """Names of the columns that every evaluation has to measure."""
         return {self.cost.column, *(objective.column for objective in self.objectives)}
 
     @cached_property
     def strategy(self) -> Spec:
-        """The method with its options, including the options of its stop."""
+        """The method with its options, including the options in ``stop``."""
         stop = {} if self.stop is None else self.stop.options
         return Spec(spec(self.method.name).policy, {**self.method.options, **stop})
 
@@ -265,7 +272,11 @@ class Plan(Fields):
         cost_range: tuple[float, float],
         budget: float | None,
     ) -> AskTell:
-        """Make a fresh policy from a pilot's costs, and a budget in their unit."""
+        """Make a fresh policy of the plan's method.
+
+        ``costs`` are the mean costs in the pilot, and ``cost_range`` are the smallest
+        and largest cost. The budget is in the same unit.
+        """
         largest = self.largest_costs
         low = min(cost_range[0], *costs)
         high = max(cost_range[1], *(largest or costs))
@@ -279,8 +290,8 @@ class Plan(Fields):
             budget=budget,  # only a race may have None
             largest_costs=largest,
             cost_range=(low, high),
-            # the remaining budget has to cover the largest cost, not the mean, because
-            # the last evaluation is paid in full
+            # an evaluation starts only if the remaining budget covers its largest cost,
+            # because it is paid in full
             expected_costs=largest or [high] * len(costs),
         )
 

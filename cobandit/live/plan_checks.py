@@ -1,4 +1,4 @@
-"""Checks of the fields of a plan against each other."""
+"""Checks that the fields of a plan are consistent with each other."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cobandit.live.plan_fields import RACE, SHARE_UNIT
 if TYPE_CHECKING:
     from cobandit.live.plan import Plan
 
-#: Placeholder for a missing largest cost, in checks; larger than any smallest cost.
+#: Value used in checks for a missing largest cost; larger than any smallest cost.
 SOME_COST = 1e9
 
-#: Placeholder for a missing budget, in checks, as a multiple of the cost of evaluating
+#: Value used in checks for a missing budget, as a multiple of the cost of evaluating
 #: every configuration once.
 SOME_ROUNDS = 1e6
 
 
 def check_together(plan: Plan) -> None:
-    """Check the fields of a plan against each other.
+    """Check that the fields of a plan are consistent with each other.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def check_unique_columns(plan: Plan) -> None:
             f"two columns of the table have the name {twice[0]!r} (its columns are"
             f" {kinds})"
         )
-        raise_fault(None, problem, "rename one of them", "equal-columns")
+        raise_fault(None, problem, "rename one of these columns", "equal-columns")
 
 
 def check_end(plan: Plan) -> None:
@@ -79,7 +79,7 @@ def check_cluster(plan: Plan) -> None:
     """Refuse clusters for a method that does not use them."""
     method = plan.method.name
     if plan.instances.cluster is not None and method != RACE:
-        problem = f"{method} does not count clusters"
+        problem = f"{method} cannot use clusters of instances"
         remedy = f"leave out cluster, or use {RACE}"
         raise_fault(None, problem, remedy, "cluster-method")
 
@@ -107,15 +107,15 @@ def check_pilot_size(plan: Plan) -> None:
     room = n_instances * min(1.0, share)
     if plan.pilot > room:
         problem = (
-            f"the pilot needs {plan.pilot} instances, but the plan has {n_instances},"
-            f" and its budget is enough for {room:.3g}"
+            f"the pilot has {plan.pilot} instances, but the plan has {n_instances}, and"
+            f" its budget is enough for {room:.3g}"
         )
         remedy = "make the pilot smaller, or the budget larger"
         raise_fault(None, problem, remedy, "pilot-size")
 
 
 def check_repeats(plan: Plan) -> None:
-    """Refuse reused and left-out instances for a method that repeats instances."""
+    """Refuse to reuse or leave out evaluations if the method repeats instances."""
     method = plan.method.name
     leaves_out = plan.failures == "leave-out"
     if (leaves_out or plan.reuse is not None) and not plan.is_once:
@@ -124,14 +124,14 @@ def check_repeats(plan: Plan) -> None:
             " reused or left out"
         )
         remedy = (
-            "start without a table and with failures: zero, or use a method that"
-            " evaluates once, such as CoPSIOnce"
+            "reuse no table and write failures: zero, or use a method that evaluates"
+            " each instance at most once, such as CoPSIOnce"
         )
         raise_fault(None, problem, remedy, "repeated-instances")
 
     if leaves_out and plan.method.options.get("confidence") is not None:
         problem = f"{method} with a confidence cannot leave out instances"
-        remedy = "use failures: zero, or no confidence"
+        remedy = "write failures: zero, or leave out the option confidence"
         raise_fault(None, problem, remedy, "confidence-leave-out")
 
 
@@ -151,7 +151,7 @@ def check_certified(plan: Plan) -> None:
 
     if plan.failures == "leave-out":
         problem = "a certified race cannot leave out instances"
-        remedy = "use failures: zero, or a race that is not certified"
+        remedy = "write failures: zero, or leave out certified"
         raise_fault(None, problem, remedy, "certified-leave-out")
 
     if plan.ordered:
@@ -159,7 +159,7 @@ def check_certified(plan: Plan) -> None:
         raise_fault(
             None,
             problem,
-            "remove the option ordered or the option certified",
+            "leave out ordered, or leave out certified",
             "certified-order",
         )
 
@@ -182,11 +182,11 @@ def check_largest_cost(plan: Plan) -> None:
 
 
 def check_options(plan: Plan) -> None:
-    """Refuse options that the method's class refuses, by making a policy."""
+    """Refuse options with which no policy of the method can be made."""
     costs = plan.largest_costs or [SOME_COST] * len(plan.names)
     cost_range = (min(costs), max(costs))
     try:
         plan.make_policy(costs, cost_range, budget=SOME_ROUNDS * sum(costs))
     except CobanditError as error:
         problem = f"{plan.method.name}: {error}"
-        raise_fault(None, problem, "correct its options", "method-options")
+        raise_fault(None, problem, "correct the method's options", "method-options")

@@ -1,4 +1,4 @@
-"""Parts of a plan: choices by name, and the stop of a race."""
+"""Parts of a plan: methods and evaluators by name, and the stopping rule of a race."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COSTS = {
 
 
 class Named(Fields):
-    """A choice by name, written ``NAME`` or ``{NAME: {option: value}}``.
+    """A method or an evaluator, written ``NAME`` or ``{NAME: {option: value}}``.
 
     Examples
     --------
@@ -49,18 +49,18 @@ class Named(Fields):
 
 
 class Stop(Fields):
-    """Stopping rule of a race: everything is decided within a tolerance.
+    """Stopping rule of a race: the front is decided within a tolerance.
 
-    When a race stops, two statements hold (see `cobandit.ParetoRace`):
+    When a race stops, it states the following (see `cobandit.ParetoRace`):
 
-    * Every configuration that is not returned is, compared with some returned one, at
-      most the tolerance better in each objective and in its cost.
+    * Every configuration that is not returned is at most the tolerance better than some
+      returned configuration, in each objective and in cost.
     * No returned configuration is dominated by another returned one by more than the
-      tolerance, nor by any configuration by more than twice the tolerance.
+      tolerance, or by any configuration by more than twice the tolerance.
 
-    The error is the share of runs for which a statement is wrong. By default it was
-    measured on tables; for a certified race it is proved for any table, and the race
-    takes longer.
+    The error is the share of runs in which a statement is wrong. For a certified race,
+    which takes longer, this share is proved for any table; otherwise it was measured on
+    tables.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Stop(Fields):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of the race."""
+        """The rule as options of `cobandit.ParetoRace`."""
         options = self.model_dump(mode="json", exclude_none=True)
         if "cost" in options:
             options["cost_tolerance"] = options.pop("cost")

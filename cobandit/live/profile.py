@@ -1,4 +1,4 @@
-"""The profile of a run: costs, limits and budget, computed from its pilot."""
+"""Costs, limits and budget of a run, computed from its pilot."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Profile(NamedTuple):
 
     #: Mean cost of an evaluation of each configuration, length K.
     costs: list[float]
-    #: Smallest and largest cost of an evaluation.
+    #: Smallest and largest cost of a single evaluation in the pilot.
     cost_range: tuple[float, float]
-    #: Values of each objective's column that score 1 and 0.
+    #: Values of each objective's column whose scores are 1 and 0.
     limits: dict[str, tuple[float, float]]
     #: Cost of the pilot, including failures.
     spent: float
-    #: Budget of the run in the unit of the cost, including the pilot; None without one.
-    #: A budget as a share is multiplied by the cost of evaluating everything, estimated
-    #: from the pilot's means.
+    #: Budget of the run including the pilot, in the unit of the cost; None without a
+    #: budget. A share is multiplied by the cost of evaluating everything, which is
+    #: estimated from the pilot's mean costs.
     budget: float | None
-    #: Records, by number of the configuration and position in the order.
+    #: Records of the evaluations, by configuration and position of the instance.
     results: Mapping[Key, dict[str, Any]]
 
 
@@ -42,8 +42,9 @@ def profile_of(pilot: RunStage) -> Profile:
     Raises
     ------
     TableError
-        If no configuration has a score, or one has none and failures are left out. Also
-        if a record lacks a column of the current plan, or an objective has no scale.
+        If no evaluation has succeeded; if all evaluations of a configuration have
+        failed and the plan leaves out failures; if a record lacks a column of the
+        current plan; or if the values of an objective determine no scale.
     """
     plan = pilot.plan
     results = pilot.results
@@ -77,7 +78,7 @@ def profile_of(pilot: RunStage) -> Profile:
 
 
 def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> None:
-    """Refuse a pilot with a configuration without scores, if failures are left out."""
+    """Raise if all evaluations failed, or all of one arm if failures are left out."""
     plan = pilot.plan
     answered = {arm for arm, _ in scored}
     silent = [arm for arm in range(len(plan.names)) if arm not in answered]
@@ -85,8 +86,8 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
         name = plan.names[silent[0]]
         reason = pilot.results[silent[0], 0][FAILED_KEY]
         problem = (
-            f"it failed on every instance of the pilot ({reason}), and leaving these"
-            " out would leave no instance"
+            f"this configuration failed on every instance of the pilot ({reason}), so"
+            " that configurations cannot be compared"
         )
         remedy = (
             "correct or remove the configuration, and start in another folder; or"
@@ -98,7 +99,7 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
 def _find_limits(
     objective: Objective, scored: Mapping[Key, EvaluationRecord]
 ) -> tuple[float, float]:
-    """Return the values of an objective's column that score 1 and 0."""
+    """Return the values of an objective's column whose scores are 1 and 0."""
     transform = TRANSFORMS[objective.transform]
     values = np.array([record[objective.column] for record in scored.values()])
     limits = objective.limits or transform.fit(values, objective.low, objective.high)

@@ -14,7 +14,7 @@ from cobandit.policies.pareto_race import ParetoRace
 
 
 def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
-    """Name the configurations that a policy recommends.
+    """Return the names of the configurations that a policy recommends now.
 
     An identification method recommends a Pareto set; an online method recommends the
     most efficient configuration.
@@ -35,7 +35,9 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def ask_about(policy: AskTell) -> dict[str, Any]:
-    """Return the arguments of `cobandit.recommend` that match a method's front.
+    """Return the arguments with which `cobandit.recommend` uses the same front.
+
+    Methods differ in the cost as an objective and in tolerances.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def ask_about(policy: AskTell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run after an event; valid until the next event."""
+    """The state of a run after an event (such as a result), until the next event."""
 
     #: Current stage; its ``name`` is ``pilot`` or ``run``.
     stage: RunStage
@@ -67,14 +69,14 @@ class Progress:
     failed: bool = False
     #: Whether a process is working on the run.
     busy: bool = True
-    #: Whether the event is shown on a separate line, such as a doubt about an answer.
+    #: Whether the event is shown on a separate line, such as a flawed answer.
     notable: bool = False
     #: Name of the configuration that the event concerns; empty at the start.
     configuration: str = ""
 
     @property
     def settled(self) -> int | None:
-        """Number of configurations that a race has decided; None for other methods."""
+        """Number of configurations that a `ParetoRace` has decided, or None."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 

@@ -1,4 +1,4 @@
-"""Records of evaluations, and the check that a plan can use them."""
+"""Records of evaluations, and a check of the rows that evaluators return."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cobandit.tables.transforms import TRANSFORMS
 #: Key of the reason in the record of a failed evaluation, which has no measurements.
 FAILED_KEY = "failed"
 
-#: Column that marks free evaluations with 1. They are charged the smallest cost so far.
+#: Column that is 1 for free evaluations. They are charged the smallest cost so far.
 COST_WAS_ZERO = "cost_was_zero"
 
 #: An evaluation: number of the configuration, and position of the instance in the
@@ -34,13 +34,13 @@ Reusable = Mapping[tuple[str, str], Row]
 
 
 class EarlierResults(NamedTuple):
-    """Results of a run from before its plan changed."""
+    """Results that a run made before its plan changed."""
 
-    #: Rows by evaluation.
+    #: Rows of results, by configuration and position of the instance.
     rows: Mapping[Key, Row]
     #: Cost of failures, and of evaluations that cannot be reused.
     lost: float
-    #: Costs of the rows after the pilot.
+    #: Costs of the rows on instances after the pilot.
     non_pilot_costs: Mapping[Key, float]
 
 
@@ -76,8 +76,8 @@ column or transform in the plan
     ]
     if reserved:
         problem = (
-            f"it returned {reserved[0]!r}, which is reserved for a setting or for a"
-            " column of every table"
+            f"the evaluator returned {reserved[0]!r}, which is reserved for a setting"
+            " or for a column of every table"
         )
         remedy = "rename this column in the evaluator"
         raise_fault(place, problem, remedy, "reserved-column")
@@ -107,7 +107,9 @@ column or transform in the plan
 
 
 def name_row(order: Sequence[str], place: int) -> str:
-    """Name the instance at a position; positions beyond the end repeat the order.
+    """Return the name of the instance at a position in a repeated order.
+
+    The names of repeated instances end with the number of the repetition.
 
     Examples
     --------

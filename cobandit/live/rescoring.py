@@ -26,7 +26,7 @@ SCORE_COLUMN = "score"
 
 
 def read_answers(folder: str | Path) -> pd.DataFrame:
-    """Read the texts that the models of a run wrote.
+    """Read the models' answers that a run has stored.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
     -------
     DataFrame
         One row per evaluation, in the order of the run: ``config``, ``instance``, and
-        ``row`` (the measurements). If the evaluator provides them, also ``prompt`` (its
+        ``row`` (the measurements). Some evaluators also provide ``prompt`` (a
         checksum), ``text``, ``target`` (the right answer) and ``finish`` (the finish
         reason).
 
@@ -56,8 +56,7 @@ def read_answers(folder: str | Path) -> pd.DataFrame:
         remedy = "run a plan that stores answers in another folder"
         raise_fault(path.parent, problem, remedy, "no-answers-kept")
 
-    # an evaluation that was in flight at a crash was repeated, and its last answer
-    # counts
+    # an evaluation in flight at a crash is repeated, and the last answer counts
     return pd.DataFrame(entries).drop_duplicates(
         ["config", "instance"], keep="last", ignore_index=True
     )
@@ -81,18 +80,20 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     Raises
     ------
     TableError
-        If there is no table or no column of scores, or an evaluation has no answer.
+        If the run has no table, the table has no column ``score``, or an evaluation has
+        no stored answer.
     """
     files = RunFiles(folder)
     options = check_fields(ScorerOptions, dict(scorer), "the scorer")
     answers = _read_last_answers(files)
     if not files.table.exists():
         problem = "the run has no table yet"
-        raise_fault(files.path, problem, "finish the run, or export it", "no-table")
+        remedy = "finish the run, or export its table: cobandit run PLAN --export"
+        raise_fault(files.path, problem, remedy, "no-table")
     frame = pd.read_parquet(files.table)
     if SCORE_COLUMN not in frame:
-        problem = f"there is no column {SCORE_COLUMN!r}"
-        remedy = "use the function that returned its columns as scorer"
+        problem = f"the table has no column {SCORE_COLUMN!r} to replace"
+        remedy = "rescore only runs whose evaluator returns this column"
         raise_fault(files.table, problem, remedy, "no-score")
 
     has_failed = (
@@ -106,8 +107,8 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
         if "text" not in answer or (needs_target and not isinstance(target, str)):
             place = f"{row['config']!r} on instance {row['instance']!r}"
             problem = (
-                "no text was stored, or no right answer (which evaluator functions"
-                " do not return)"
+                "the run stored no text of the answer, or no right answer, which"
+                " evaluator functions do not return"
             )
             remedy = (
                 "run the plan in a new folder, or use your own function as scorer:"
@@ -138,13 +139,13 @@ def _read_last_answers(files: RunFiles) -> dict[tuple[str, str], dict[Any, Any]]
 def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     """Score a pilot's answers again if the scorer has changed or all scores are equal.
 
-    The journal is replaced in one step, so that a crash leaves either the old or the
-    new journal.
+    The pilot's journal is replaced in one step, so that a crash leaves either the old
+    or the new one.
 
     Parameters
     ----------
     plan : Plan
-        Current plan; the folder holds the plan by which the answers were scored.
+        Current plan. Answers were scored by the plan in the folder.
     evaluator : Evaluator
     folder : RunFiles
         Files of a run whose pilot is not complete.
@@ -152,7 +153,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     Returns
     -------
     bool
-        Whether all answers are scored by the current plan.
+        Whether all answers have been scored again, or needed no change.
 
     Raises
     ------
@@ -171,7 +172,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
             and entry["reward"] is not None
             and FAILED_KEY not in entry["record"]
         ]
-        # other differences between the plans were already refused
+        # plans that differ in other fields were already refused
         is_changed = bool(folder.find_differences(plan))
         records = [entry["record"] for entry in scored]
         has_equal_scores = find_equal_objective(plan.objectives, records) is not None
@@ -196,7 +197,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
 def _score_again(
     plan: Plan, evaluator: Evaluator, folder: RunFiles, scored: list[dict[str, Any]]
 ) -> list[dict[str, Any]] | None:
-    """Write new scores into the records of a pilot, and return the changed answers.
+    """Replace the scores in a pilot's records, and return the changed answers.
 
     Returns None if an answer cannot be scored again.
     """

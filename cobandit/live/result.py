@@ -1,4 +1,4 @@
-"""The result of a run, and its files."""
+"""The result of a run: its recommendation, table and cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cobandit.tables.storage import write_table
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """The result of a run."""
+    """The result of a run: its recommendation, table and cost."""
 
     #: The plan.
     plan: Plan
@@ -32,7 +32,7 @@ class Run:
     policy: AskTell
     #: Cost of the run in the unit of the cost, including the pilot.
     spent: float
-    #: Part of the cost that was paid before, by the run whose table was reused.
+    #: Part of this cost that an earlier run paid, whose table was reused.
     inherited: float
     #: Budget in the unit of the cost; None for a race without a budget.
     budget: float | None
@@ -42,7 +42,7 @@ class Run:
     prices: str = ""
 
     def __repr__(self) -> str:
-        """Show the name, the number of returned configurations and the cost."""
+        """Show the plan's name, the number of returned configurations and the cost."""
         unit = self.plan.cost.unit
         counted = f"{len(self.recommendation)} of {len(self.plan.names)} configurations"
         return (

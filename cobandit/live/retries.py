@@ -1,13 +1,13 @@
-"""Retries of failed evaluations: the decision to score, compare or retry each.
+"""Decisions after a failed evaluation: score the failure, or retry it.
 
-The cause of a failure decides:
+The decision depends on the cause of the failure:
 
-* **The instance** (status 400, a refusal): the failure is scored at once, as the plan's
-  ``failures`` determines.
-* **Unclear** (status 500, a dropped connection): the evaluation is retried. The
-  instance is at fault if it keeps failing while its configuration repeatedly answers
-  other instances; if no others are left, an answered instance is repeated for
-  comparison.
+* **The instance** (status 400, a refusal): the failure is scored immediately, as the
+  plan's ``failures`` determines.
+* **Unclear** (status 500, a dropped connection): the evaluation is retried. If it keeps
+  failing while the configuration repeatedly answers other instances, the instance is at
+  fault, and the failure is scored. If no other instances are left, an instance that was
+  answered before is repeated for comparison.
 * **The service** (status 429, no server): the evaluation is retried, and the run stops
   when a configuration has not answered for ``patience`` seconds.
 """
@@ -30,21 +30,18 @@ LONGEST_BACK_OFF = 60.0
 #: Longest pause that a service can request, in seconds.
 LONGEST_WAIT = 120.0
 
-#: Seconds after which a single evaluation may count as failed, however long the plan's
-#: ``patience``.
+#: Seconds after which a single evaluation may count as failed, even if the plan's
+#: ``patience`` is longer.
 LONGEST_ALONE = 30.0
 
-#: Number of failures, each separated by answers on other instances, after which the
-#: instance counts as the cause, if the patience is over.
+#: A contrast is a failure on an instance after an answer on another one. With this
+#: number of contrasts, the instance counts as the cause, if ``patience`` has passed.
 CONTRASTS_LATE = 3
-
-#: The same number while the patience is not over.
+#: Number of contrasts that is needed before ``patience`` has passed.
 CONTRASTS_EARLY = 5
-
-#: The same number if each failure was a timeout.
+#: Number of contrasts that is needed if the failure is a timeout.
 CONTRASTS_TIMED_OUT = 1
-
-#: If no other instances are left: number of tries before an answered evaluation is
+#: Number of tries, if no other instances are left, before an answered evaluation is
 #: repeated for comparison.
 TRIES_ALONE = 5
 
@@ -55,7 +52,7 @@ def back_off(tries: int) -> float:
 
 
 class TimedOut(Failure):
-    """An evaluation that took too long; it may have been billed."""
+    """A failure by the time limit of an evaluation, which may have been billed."""
 
 
 class Verdict(Enum):
@@ -98,12 +95,12 @@ class Contact:
     answered: float = -inf
     #: Time of the first failure since the last answer; infinity without one.
     silent_since: float = inf
-    #: End of the configuration's pause.
+    #: Time until which the configuration pauses.
     rests_until: float = 0.0
 
 
 class Retries:
-    """The failures of a run, by which the reaction to a new failure is decided.
+    """The failures of a run, and the decision what to do after a new one.
 
     Parameters
     ----------
@@ -127,11 +124,11 @@ class Retries:
         contact.rests_until = 0.0
 
     def find_due(self, pull: Pull) -> float:
-        """Return the time of an evaluation's next try; zero for immediately."""
+        """Return the earliest time of an evaluation's next try; zero for now."""
         return max(self._trials[pull.key].due, self._contacts[int(pull)].rests_until)
 
     def find_silence(self, arm: int, now: float) -> float:
-        """Return the number of seconds for which a configuration has only failed."""
+        """Return the seconds since the first failure after a configuration's answer."""
         return max(0.0, now - self._contacts[arm].silent_since)
 
     def judge(self, pull: Pull, failure: Failure, now: float) -> Verdict:
@@ -180,12 +177,12 @@ class Retries:
         return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
-        """Record an answer to a repeated evaluation, after which failures score."""
+        """Record that a repeated evaluation succeeded; the next failure is scored."""
         self._contacts[int(pull)].silent_since = inf
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 
     def postpone(self, pull: Pull, failure: Failure, now: float) -> float | None:
-        """Postpone an evaluation by the returned seconds; None if patience is over."""
+        """Postpone an evaluation; return the seconds, or None after ``patience``."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
         remaining = self.patience - self.find_silence(int(pull), now)

@@ -1,4 +1,4 @@
-"""Reusing the evaluations of an earlier table."""
+"""Reuse of evaluations in an earlier table by a new run."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from cobandit.tables.table import EvaluationTable
 
 
 def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
-    """Read the evaluations of a table that a plan can reuse, without failed ones.
+    """Return the evaluations of a table that a plan can reuse, except failed ones.
 
     Raises
     ------
     TableError
-        If the table has no evaluation of the plan, its cost or a setting differs from
-        the plan's, or a row lacks a column of the plan.
+        If no evaluation of the table belongs to the plan, if table and plan have
+        different costs or settings, or if a row lacks a column of the plan.
     """
     table = open_table(str(path))
     if table.card.cost != plan.cost:
-        problem = f"its cost is {table.card.cost}, but the plan's cost is {plan.cost}"
+        problem = (
+            f"the table's cost is {table.card.cost}, but the plan's cost is {plan.cost}"
+        )
         raise_fault(source, problem, "use a table with the same cost", "other-cost")
 
     names = _match_names(plan, table, source)
@@ -43,7 +45,7 @@ def read_reusable(plan: Plan, path: Path, source: str) -> Reusable:
         is_wanted &= ~frame[FAILED_KEY].astype(bool)
     if not is_wanted.any():
         problem = (
-            "it has no evaluation of the plan. For example, it has"
+            "the table has no evaluation of the plan. For example, it has"
             f" {frame['config'][0]!r} on instance {frame['instance'][0]!r}, but the"
             f" plan has {plan.names[0]!r} on {plan.order[0]!r}"
         )
@@ -97,8 +99,8 @@ def _match_names(plan: Plan, table: EvaluationTable, source: str) -> dict[str, s
             if name == ours and differing:
                 setting = differing[0]
                 problem = (
-                    f"{name!r} has {setting} {theirs[setting]} there, but"
-                    f" {wanted[setting]} here"
+                    f"{name!r} has {setting} {theirs[setting]} in the table, but"
+                    f" {wanted[setting]} in the plan"
                 )
                 remedy = "leave the table out, or use the settings of the table"
                 raise_fault(source, problem, remedy, "other-setting")
@@ -118,9 +120,10 @@ def _is_equal(theirs: Any, ours: Any) -> bool:
 
 
 def order_by_reuse(plan: Plan, reusable: Reusable) -> Plan:
-    """Order instances by their number of reusable evaluations, ties at random.
+    """Return the plan with instances ordered by their number of reusable evaluations.
 
-    The order would be biased if the choice of reused evaluations depended on scores.
+    Ties are in random order. The order is biased if the choice of the earlier
+    evaluations depended on their scores.
     """
     counts = Counter(instance for _, instance in reusable)
     ids = sorted(plan.instances.shuffle(plan.seed), key=lambda name: -counts[name])

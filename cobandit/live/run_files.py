@@ -54,7 +54,7 @@ class RunFiles:
 
     @property
     def prices_day(self) -> date:
-        """Day of the prices: when the run was first started; today for a new run."""
+        """Day of the prices: the day of the run's first start; today for a new run."""
         day = self._read_prices().get("day")
         return date.today() if day is None else date.fromisoformat(day)
 
@@ -87,7 +87,7 @@ class RunFiles:
 
     @property
     def earlier(self) -> list[Path]:
-        """Journals that were set aside when the plan changed, oldest first."""
+        """Journals of earlier versions of the plan, oldest first."""
         return sorted(
             self.path.glob("earlier-*.journal"),
             key=lambda path: (len(path.name), path.name),
@@ -105,7 +105,7 @@ class RunFiles:
             journal.rename(self.path / f"earlier-{len(self.earlier) + 1}.journal")
 
     def read_earlier(self, plan: Plan) -> EarlierResults:
-        """Read the results of set-aside journals, except failures."""
+        """Return the results from journals of earlier plans, except failures."""
         rows: dict[Key, Row] = {}
         lost = 0.0
         for header, *entries in filter(None, map(read_entries, self.earlier)):
@@ -144,12 +144,16 @@ class RunFiles:
             yield RunFiles(folder)
 
     def read_written(self) -> dict[str, Any]:
-        """Read the plan of the last start, in the form of `Plan.model_dump`."""
+        """Read the plan in the folder, with which the run was started last.
+
+        It has the form of `Plan.model_dump`.
+        """
         try:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             problem = f"the plan in the folder cannot be read: {error}"
-            raise_fault(self.plan, problem, "restore it from a copy", "unreadable-plan")
+            remedy = "restore this file from a backup"
+            raise_fault(self.plan, problem, remedy, "unreadable-plan")
 
     def check(self, plan: Plan) -> None:
         """Refuse a folder with the run of another plan, or with other files.
@@ -162,7 +166,7 @@ class RunFiles:
         if not self.begun:
             is_file = self.path.exists() and not self.path.is_dir()
             if is_file or (self.path.exists() and any(self.path.iterdir())):
-                problem = "it exists but is not a run folder"
+                problem = "this exists but is not a run folder"
                 remedy = "choose another folder, or empty this one"
                 raise_fault(self.path, problem, remedy, "other-folder")
             return
@@ -172,10 +176,10 @@ class RunFiles:
             self.refuse(plan)
 
     def find_differences(self, plan: Plan, free: Collection[str] = ()) -> list[str]:
-        """List the forbidden differences from the plan in the folder.
+        """Return the differences from the plan in the folder that cannot be accepted.
 
-        Fields that may change at this stage, and the evaluator's options in ``free``,
-        are not compared.
+        The evaluator's options in ``free``, and fields of the plan that may change at
+        this stage of the run, are not compared.
         """
         is_fixed = self.journal.exists() and not plan.is_once
         may_change = CHANGEABLE if is_fixed else CHANGEABLE | AFTER_PILOT
@@ -199,12 +203,12 @@ class RunFiles:
         written_reuse = self.read_written().get("reuse")
         if written_reuse != plan.reuse:
             problem += (
-                f" (it was started from {written_reuse or 'no table'}, but this plan"
-                f" starts from {plan.reuse or 'none'})"
+                f" (that run reuses {written_reuse or 'no table'}, but this plan reuses"
+                f" {plan.reuse or 'none'})"
             )
 
         remedy = (
-            "continue it with its own plan, or choose another folder and reuse the"
+            "continue this run with its plan, or choose another folder and reuse the"
             " table of this run with --from"
         )
         raise_fault(self.path, problem, remedy, "other-plan")
@@ -217,7 +221,7 @@ class RunFiles:
         digests : mapping of str to str
             Checksum of each instance, and of the prices.
         keep : bool
-            Whether to store the checksums, for a run that has none yet.
+            Whether to store the checksums if the run has none yet.
 
         Raises
         ------
@@ -242,9 +246,9 @@ class RunFiles:
                 " of two versions would be mixed"
             )
             remedy = (
-                "restore them; or start a run in another folder with --from and the"
-                " table of this run, which repeats no evaluation and uses the new"
-                " prices"
+                "restore the old version; or start a run in another folder with --from"
+                " and the table of this run, which repeats no evaluation and uses the"
+                " new prices"
             )
             raise_fault(self.path, problem, remedy, "changed-instances")
 
@@ -254,7 +258,7 @@ class RunFiles:
         self.write(self.plan, plan.model_dump(mode="json"))
 
     def write(self, path: Path, content: Any) -> None:
-        """Write JSON completely or not at all."""
+        """Write a file of JSON, either completely or not at all."""
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
         with replace_file(path) as partial:
             partial.write_text(text, encoding="utf-8")

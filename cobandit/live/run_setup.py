@@ -67,7 +67,7 @@ def set_up(
 
 
 def find_reusable(setup: RunSetup) -> Reusable:
-    """Read the reusable evaluations of the plan's table."""
+    """Return the evaluations of the table in ``reuse`` that the plan can reuse."""
     reuse = setup.plan.reuse
     if reuse is None:
         return {}
@@ -82,7 +82,7 @@ def find_reusable(setup: RunSetup) -> Reusable:
         )
         if differences:
             problem = (
-                "it was evaluated differently:"
+                "the table was made by another evaluator:"
                 f" {'; '.join(differences[:MOST_DIFFERENCES])}"
             )
             remedy = (
@@ -94,7 +94,7 @@ def find_reusable(setup: RunSetup) -> Reusable:
 
 
 def reprice_reusable(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Reusable:
-    """Compute the costs of reused evaluations at this run's prices, if any."""
+    """Return reused evaluations with costs at this run's prices, if it has prices."""
     reprice = getattr(evaluator, "reprice", None)
     if reprice is None:
         return reusable
@@ -109,14 +109,14 @@ def reprice_reusable(plan: Plan, evaluator: Evaluator, reusable: Reusable) -> Re
 async def open_evaluator(
     setup: RunSetup, evaluate: Evaluate | None
 ) -> AsyncIterator[Evaluator]:
-    """Open the evaluator of the plan, or the one that was passed to `run`."""
+    """Make the plan's evaluator, unless an evaluator was passed to `run`."""
     plan = setup.plan
     if evaluate is None:
         if plan.evaluate is None:
-            problem = "field 'evaluate' is missing"
+            problem = "the plan has no field 'evaluate', which names the evaluator"
             remedy = (
                 "write evaluate: {callable: {function: 'module:function'}}, or pass an"
-                " evaluator"
+                " evaluator to cobandit.live.run"
             )
             raise_fault(setup.source, problem, remedy, "no-evaluator")
 

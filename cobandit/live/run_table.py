@@ -1,4 +1,4 @@
-"""The evaluations of a run as a table with its card."""
+"""The table of a run's evaluations, and the card that describes it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOT_SET = "not set"
 
 
 def frame_of(stage: MainStage) -> pd.DataFrame:
-    """Make a row per evaluation, in the order of configurations and instances.
+    """Return the table of a run, one row per evaluation.
 
-    A failed evaluation has values that score zero. Names of repeated instances end with
-    a number.
+    Rows are in the order of configurations and instances. A failed evaluation has
+    values whose score is zero. Names of repeated instances end with a number.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
         problem = (
             "every instance had a failed evaluation, so that all instances are left out"
         )
-        remedy = "correct the evaluator, or use failures: zero"
+        remedy = "correct the evaluator, or write failures: zero into the plan"
         raise_fault(plan.name, problem, remedy, "nothing-left")
 
     frame = pd.DataFrame(rows)
@@ -76,9 +76,10 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 
 
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
-    """Make the fields of the table's card.
+    """Return the fields of the table's card.
 
-    The profiling split is the pilot, and the limits are those of the run.
+    The profiling split consists of the pilot's instances, and the limits of objectives
+    are the limits in the run.
     """
     plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()

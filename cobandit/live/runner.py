@@ -1,4 +1,4 @@
-"""Running a plan, up to its table and recommendation."""
+"""The function that runs a plan and returns its table and recommendation."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
@@ -41,13 +41,13 @@ def run(
     announce: Callable[[Estimate], None] | None = None,
     start: str | Path | None = None,
 ) -> Run:
-    """Run a plan: evaluate within its budget, and resume an interrupted run.
+    """Run a plan, or resume its run: evaluate configurations within a budget.
 
     First, the pilot evaluates every configuration on the first instances of a random
-    order. It determines the mean costs, the range of costs, and the limits of the
-    objectives' transforms. The pilot is part of the run and of its budget. Then the
-    method chooses the evaluations. Results are stored in journals, so that no
-    evaluation is repeated when the run is resumed.
+    order. It determines the mean costs, the range of costs, and the scales of
+    objectives that are computed from measured values. Its cost counts towards the
+    budget. Then the method chooses the evaluations. Results are stored in journals, so
+    that no evaluation is repeated when the run is resumed.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def run(
     announce : callable, optional
         Called with an `Estimate` before the first call of a new run.
     start : str or Path, optional
-        Table of another run or an import. Its evaluations of the plan's configurations
-        are not repeated, and their instances come first.
+        Table of another run, or an imported table. Evaluations of the plan's
+        configurations in this table are not repeated, and their instances come first.
 
     Returns
     -------
@@ -74,9 +74,9 @@ def run(
     Raises
     ------
     CobanditError
-        If the plan is not valid, or differs from the plan in the folder; the run is
+        If the plan is not valid, or differs from the plan in the folder. The run is
         then not started. Also if the evaluator returns unusable values, or no
-        evaluation succeeds; results are then kept.
+        evaluation succeeds. Results so far are then kept.
 
     Examples
     --------
@@ -156,7 +156,7 @@ async def _run(
 
 
 def _check_reused_instances(setup: RunSetup, evaluator: Evaluator) -> None:
-    """Refuse to reuse a table whose instances have changed."""
+    """Raise if instances have changed since the evaluations of a reused table."""
     digests = getattr(evaluator, "digests", {})
     instances = setup.plan.instances.ids
     ours = {name: digests[name] for name in instances if name in digests}
@@ -165,7 +165,7 @@ def _check_reused_instances(setup: RunSetup, evaluator: Evaluator) -> None:
 
 
 def _check_digests(setup: RunSetup, evaluator: Evaluator) -> None:
-    """Refuse instances and prices that have changed.
+    """Raise if instances or prices have changed since the run began.
 
     During the pilot, right answers may change if the stored answers can be scored
     again.

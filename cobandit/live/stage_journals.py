@@ -1,4 +1,4 @@
-"""The stages of a run with their journals."""
+"""Opening the journals of a run, for its two stages: pilot and main stage."""
 
 from collections.abc import Generator
 from contextlib import suppress
@@ -29,15 +29,15 @@ def restore_stage(setup: RunSetup) -> RunStage:
 
 
 def describe_pilot(stage: RunStage) -> str:
-    """Return the number of the pilot's evaluations so far, in words."""
+    """Describe how many of the pilot's evaluations have been made."""
     n_all = stage.plan.pilot * len(stage.names)
     return f"{stage.policy.pulls.sum()} of the pilot's {n_all} evaluations are done"
 
 
 def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
-    """Yield the pilot and then the main stage, with open journals.
+    """Yield the pilot, then the main stage, each with its journal open.
 
-    The main stage is yielded if the pilot is complete when the generator resumes.
+    The generator ends after the pilot if the pilot is still incomplete then.
     """
     plan = setup.plan
     folder = setup.folder
@@ -69,7 +69,7 @@ def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
 
 
 def _policy_changed(journal: Path, policy: AskTell, plan: Plan) -> bool:
-    """Whether the plan has changed so that a journal belongs to another policy."""
+    """Return whether a journal belongs to a policy other than the plan's."""
     entries = read_entries(journal)
     if not entries:
         return False

@@ -33,33 +33,34 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 class RunStage:
-    """A stage of a run; this base class is the pilot.
+    """A stage of a run: its policy, journal and results. The base class is the pilot.
 
-    The pilot's only objective is whether an evaluation has a score.
+    In the pilot, the reward of an evaluation is whether it has a score.
 
     Parameters
     ----------
     plan : Plan
     journal : Journal
-        Journal of the stage's policy, or a stand-in. It may have results of an earlier
-        process.
+        Journal of the stage's policy, or an object with the same methods. It may have
+        results of an earlier process.
     reusable : mapping of (str, str) to dict
         Reused results, by the names of configuration and instance.
 
     Attributes
     ----------
     budget : float or None
-        Budget of the whole run, in the unit of the cost; None without one, or while it
-        is unknown.
+        Budget of the whole run, in the unit of the cost; None without a budget, or
+        while a share of the total cost cannot be computed yet.
     results : dict of (int, int) to dict
         Record of each scored evaluation, by configuration and position in the order.
     answers : Lines or None
         File of stored answers, if answers are stored.
     first : int
-        Position in the order of each configuration's first evaluation.
+        Position in the order of the instance that configurations are evaluated on
+        first.
     before : mapping of (int, int) to dict
-        Records from before this stage, by configuration and position in the order.
-        These evaluations are not repeated.
+        Records of earlier stages, by configuration and position in the order. These
+        evaluations are not repeated.
     """
 
     name = "pilot"
@@ -111,18 +112,18 @@ class RunStage:
         return int(pull), self.first + pull.number
 
     def name_record(self, key: Key) -> tuple[str, str]:
-        """Name the configuration and the instance of a record."""
+        """Return the names of a record's configuration and instance."""
         arm, place = key
         return self.names[arm], self.order[place % len(self.order)]
 
     def name_instance(self, pull: Pull) -> str:
-        """Name the instance of an evaluation."""
+        """Return the name of an evaluation's instance."""
         return self.name_record(self.find_key(pull))[1]
 
     def mean_cost(self, arm: int) -> float | None:
-        """Return the mean cost of a configuration, or of all before its first result.
+        """Return the mean cost of a configuration's evaluations so far.
 
-        Returns None before any result.
+        Before its first result, returns the mean over all configurations, or None.
         """
         column = self.plan.cost.column
         costs = {key: record[column] for key, record in self.results.items()}
@@ -132,12 +133,16 @@ class RunStage:
 
     @property
     def smallest_cost(self) -> float | None:
-        """Smallest cost so far, at which free evaluations are charged."""
+        """Smallest cost so far, which is charged for free evaluations."""
         column = self.plan.cost.column
         return min((record[column] for record in self.results.values()), default=None)
 
     def can_report(self, outcome: Mapping[str, Any] | Failure) -> bool:
-        """Whether the charge for an outcome is known."""
+        """Return whether an outcome can be charged to the budget now.
+
+        A free evaluation is charged the smallest cost so far, which has to be known. A
+        failure without a cost can be charged only after an evaluation has succeeded.
+        """
         if not isinstance(outcome, Failure):
             return (
                 outcome.get(self.plan.cost.column) != 0
@@ -145,7 +150,7 @@ class RunStage:
             )
         if outcome.cost:
             return True
-        # reused answers do not show that the service works now
+        # reused results do not show that the service works now
         return any(
             FAILED_KEY not in record and self.name_record(key) not in self.reusable
             for key, record in self.records.items()
@@ -157,7 +162,7 @@ class RunStage:
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def report_known(self, pull: Pull) -> bool:
-        """Report the result of an evaluation if it is known; return whether it is."""
+        """Report an already known result to the policy; return whether there is one."""
         key = self.find_key(pull)
         record = self.before.get(key) or self.reusable.get(self.name_record(key), {})
         has_failed = FAILED_KEY in record
@@ -174,7 +179,7 @@ class RunStage:
         return True
 
     def report(self, pull: Pull, row: Mapping[str, Any]) -> None:
-        """Report the row of an evaluation, and keep its answer."""
+        """Report the row of an evaluation to the policy, and store its answer."""
         key = self.find_key(pull)
         name, instance = self.name_record(key)
         column = self.plan.cost.column
@@ -195,11 +200,11 @@ class RunStage:
         self._report(pull, numbers)
 
     def charge_failure(self, pull: Pull, failure: Failure) -> None:
-        """Charge a billed failure; the evaluation is then repeated."""
+        """Charge the cost of a failure to the budget; the policy requests a retry."""
         self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
-        """Report a final failure, charged its own cost or the configuration's mean."""
+        """Report a final failure, at its own cost or the configuration's mean cost."""
         cost = failure.cost or self.mean_cost(int(pull))
         self._report(pull, {FAILED_KEY: str(failure), self.plan.cost.column: cost})
 
@@ -218,7 +223,7 @@ class RunStage:
         cost: float,
         record: EvaluationRecord,
     ) -> None:
-        # a later cost may exceed the costs of the pilot
+        # costs may leave the range of the pilot's costs, so this warning is not shown
         with warnings.catch_warnings(action="ignore", category=GuaranteeWarning):
             self.journal.tell(pull, reward, cost, record)
         largest = self.plan.largest_costs
@@ -238,12 +243,11 @@ class RunStage:
 
 
 class MainStage(RunStage):
-    """The main stage, in which the plan's method chooses evaluations.
+    """The main stage of a run, in which the plan's method chooses evaluations.
 
-    Costs, limits and budget are from the pilot.
-
-    A method that evaluates once receives the pilot's results. Any other method starts
-    after the pilot, and starts the order again when it is at its end.
+    Costs, limits and budget are computed from the pilot. A method that evaluates each
+    instance at most once also receives the pilot's results. Any other method starts
+    with the first instance after the pilot's, and repeats the order after its end.
     """
 
     name = "run"
@@ -291,7 +295,7 @@ class MainStage(RunStage):
             self.journal.leave_out(pull)
 
     def values(self, record: Mapping[str, Any]) -> EvaluationRecord:
-        """Return a record; a failed evaluation gets values that score zero."""
+        """Return a record's values; those of a failed evaluation have score zero."""
         if FAILED_KEY not in record:
             return dict(record)
         limits = self.profile.limits

@@ -1,4 +1,4 @@
-"""The status of a run, as lines and as tables."""
+"""The state of a run in words and as tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMED_MEMBERS = 8
 
 
 def describe_progress(progress: Progress) -> dict[str, str]:
-    """Describe the progress of a run.
+    """Describe the state of a run in words, by topic.
 
     Returns
     -------
@@ -75,13 +75,13 @@ def describe_spending(progress: Progress) -> str:
 
 
 def describe_losers(progress: Progress) -> list[str]:
-    """Describe the configurations that may be missing because of flaws."""
+    """Describe configurations that flawed evaluations may keep off the front."""
     stage = progress.stage
     return list(map(str, find_losers(stage))) if isinstance(stage, MainStage) else []
 
 
 def tabulate_evaluations(progress: Progress) -> EvaluationTable:
-    """Make the table of a run's evaluations so far, without writing a file.
+    """Return the table of a run's evaluations so far.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def tabulate_evaluations(progress: Progress) -> EvaluationTable:
 
 
 def tabulate_configurations(progress: Progress) -> pd.DataFrame:
-    """Make a table of the state of each configuration of a run.
+    """Return a data frame with the state of each configuration of a run.
 
     Returns
     -------
     DataFrame
         Indexed by configuration, in the plan's order, with ``evaluations`` (the number
-        so far), ``state`` (text), and one column per kind of flaw, such as cut-off
-        answers, with its number.
+        so far), ``state`` (text), and one column per kind of flaw with the number of
+        flawed evaluations, such as cut-off answers.
 
     Raises
     ------

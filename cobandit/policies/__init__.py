@@ -1,4 +1,4 @@
-"""The algorithms as ask-and-tell policies, and the registry of methods."""
+"""The algorithms as policies with ``ask`` and ``tell``, and a registry of them."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -17,18 +17,17 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 class Pull(int):
-    """An evaluation that `ask` returned: an arm, and the number of the evaluation.
+    """An evaluation that a policy requests: an arm, and the evaluation's number.
 
-    A pull is an integer, the number of its arm, and can be used as an index. Two
-    evaluations of one arm compare equal.
+    A pull is an integer, the number of its arm, and can be used as an index. Two pulls
+    of one arm compare equal; `key` distinguishes them.
 
     Attributes
     ----------
     number : int
         Number of the evaluation among the evaluations of its arm, from 0. An evaluation
-        that is repeated after a failure keeps its number. If each instance is evaluated
-        once, the number is the position of the instance in the order that all
-        configurations share.
+        that is repeated after a failure keeps its number. For policies that evaluate
+        each instance at most once, it is the position of the instance in their order.
 
     Examples
     --------
@@ -56,14 +55,15 @@ class Pull(int):
 class AskTell:
     """A policy that requests evaluations and receives their results in any order.
 
-    Any number of evaluations may be in flight. Subclasses choose the next arm in
-    `_choose`. Their constructors store each argument as an attribute of the same name,
-    and may pass ``**options`` to the constructor of their parent. `inspect.signature`
+    An evaluation is *in flight* from its request until its result is reported; any
+    number of evaluations may be in flight. Subclasses choose the next arm in `_choose`.
+    Their constructors store each argument as an attribute of the same name, and may
+    pass ``**options`` to the constructor of their parent. `inspect.signature` then
     lists the parameters of both.
 
     A part of the budget is reserved for each evaluation in flight: the largest declared
-    cost of its arm, times the largest observed ratio of a cost to the largest declared
-    cost of its arm (at least 1).
+    cost of its arm. If an observed cost has exceeded the largest declared cost of its
+    arm, all reserves are multiplied by the largest such ratio.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class AskTell:
     budget : float
         B.
     spent : float
-        Spend so far, in the unit of the budget.
+        Sum of the charged costs so far, in the unit of the budget.
     pulls : ndarray of int, shape (K,)
         Number of scored evaluations per arm.
     in_flight : ndarray of int, shape (K,)
@@ -130,20 +130,20 @@ class AskTell:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments of the constructor with which this policy was made."""
+        """Arguments with which the constructor of this policy was called."""
         return {
             name: getattr(self, name)
             for name in inspect.signature(type(self)).parameters
         }
 
     def ask(self) -> Pull | None:
-        """Return the next evaluation to make; every call returns another one.
+        """Return the next evaluation to make; every call returns a different one.
 
         Returns
         -------
         Pull or None
-            None if no evaluation can be made now: either results must be reported
-            first, or the run is `finished`.
+            None if no evaluation can be requested now: either the policy needs the
+            results of evaluations in flight first, or the run is `finished`.
         """
         arm = self._choose()
         if arm is None:
@@ -168,10 +168,10 @@ class AskTell:
         Parameters
         ----------
         arm : Pull or int
-            The evaluation that `ask` returned. The number of an arm stands for its
-            oldest evaluation in flight.
+            The evaluation, as `ask` returned it. The plain number of an arm stands for
+            the arm's oldest evaluation in flight.
         reward : array_like, shape (D,), or None
-            Objectives in [0, 1]. None reports a failure: its cost is charged, nothing
+            Objectives in [0, 1]. None reports a failure: ``cost`` is charged, nothing
             is scored, and a later `ask` returns the same evaluation again.
         cost : float, optional
             Cost of the evaluation, > 0, in the unit of the budget. It may exceed the
@@ -224,19 +224,19 @@ class AskTell:
             )
 
     def find(self, arm: int, among: list[tuple[int, int]] | None = None) -> Pull:
-        """Return the evaluation in flight that `tell` would record.
+        """Return the evaluation in flight that an argument of `tell` stands for.
 
         Parameters
         ----------
         arm : Pull or int
-            An evaluation, or the number of an arm for its oldest one.
+            An evaluation, or the number of an arm for its oldest evaluation.
         among : list of (arm, number), optional
-            Evaluations to search; those in flight by default.
+            Evaluations to search; by default the evaluations in flight.
 
         Raises
         ------
         CobanditError
-            If the evaluation is not in the list.
+            If the evaluation is not among these.
         """
         # an int without `number` matches any evaluation of its arm
         number = getattr(arm, "number", None)
@@ -249,17 +249,19 @@ class AskTell:
         if number is not None:
             which = f"evaluation {number} of arm {arm}"
         arms = sorted({candidate for candidate, _ in evaluations})
-        in_flight = "nothing is: call ask() first"
+        in_flight = "no evaluation is in flight: call ask() first"
         if arms:
-            in_flight = f"evaluations of arms {arms} are"
+            in_flight = f"evaluations of arms {arms} are in flight"
         raise CobanditError(
-            f"told about {which}, which is not in flight; {in_flight}",
+            f"{which} is not in flight, so it cannot have a result; {in_flight}",
             argument="arm",
             code="not-in-flight",
         )
 
     def leave_out(self, pull: int) -> None:
-        """Leave out the instance of an evaluation, for policies that evaluate once.
+        """Exclude the instance of an evaluation for all arms.
+
+        Only policies that evaluate each instance at most once can do this.
 
         Raises
         ------
@@ -267,8 +269,9 @@ class AskTell:
             For every other policy.
         """
         raise CobanditError(
-            f"{type(self).__name__} does not share instances between arms, so none can"
-            " be left out. Tell a reward, or None to try the evaluation again.",
+            f"{type(self).__name__} does not share instances between arms, so no"
+            " instance can be left out. Tell a reward, or None to try the evaluation"
+            " again.",
             argument="pull",
             code="no-shared-instances",
         )
@@ -280,7 +283,7 @@ class AskTell:
 
     @property
     def _set_aside(self) -> NDArray[np.float64]:
-        """Reserve per evaluation in flight, by arm, shape (K,)."""
+        """Budget reserved for one evaluation in flight of each arm, shape (K,)."""
         return self._largest * self._excess
 
     @property
@@ -298,7 +301,7 @@ class AskTell:
     def _too_small(
         self, reason: str, smallest: float, derivation: str = ""
     ) -> BudgetError:
-        """Return the error of a budget that is too small, with the smallest budget."""
+        """Return the error for a budget that is too small."""
         needed = _budget.round_up(smallest)
         return BudgetError(
             f"budget {self.budget:g} {reason}: at least {needed} is needed{derivation}",
@@ -323,7 +326,7 @@ class AskTell:
         return int(self._numbers[arm])
 
     def _begin(self, pull: Pull) -> None:
-        """Note that a new evaluation is requested."""
+        """Count a new evaluation that `ask` is about to return."""
         self._numbers[pull] = pull.number + 1
 
     def _try_again(self, pull: Pull) -> None:
@@ -342,7 +345,7 @@ class AskTell:
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:
-        """Return the cost of a result without a reported cost, or raise."""
+        """Return the cost to charge if none is reported, or raise."""
         raise CobanditError(
             "cost is missing: an online policy needs the cost of each evaluation",
             argument="cost",

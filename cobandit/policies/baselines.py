@@ -65,8 +65,8 @@ class AccuracyCostUCB(OnlinePolicy):
         self.objective = _validation.count(objective, "objective", 0)
         if self.objective >= self.n_objectives:
             raise CobanditError(
-                f"objective is {objective}, but there are {self.n_objectives} (counted"
-                " from 0)",
+                f"objective is {objective}, but the numbers of the {self.n_objectives}"
+                f" objectives are 0 to {self.n_objectives - 1}",
                 argument="objective",
                 code="out-of-range",
             )
@@ -111,10 +111,10 @@ class PSISR(GapElimination):
         \overline{\log}(K) = \frac12 + \sum_{i=2}^K \frac1i
 
     Its parameters are those of `IdentificationPolicy`, and ``rounds``, the rule that
-    derives the number of rounds T from the budget. By default, ``"worst-case"``, T is
-    the largest number whose spend is at most B for every order of elimination. With
-    ``"max"``, T is B over the largest cost. With ``"mean"``, T is B over the mean cost,
-    and the run is cut short if it reaches B.
+    derives the number of rounds T from the budget B. By default, ``"worst-case"``, T is
+    the largest number of rounds that costs at most B for every order of elimination.
+    With ``"max"``, T is B over the largest cost. With ``"mean"``, T is B over the mean
+    cost, and the run is cut short if it reaches B.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class PSISR(GapElimination):
             self.n_rounds = _budget.floor(self.budget / per_round)
 
         if self.n_rounds < fewest:
-            reason = f"does not hold {fewest} rounds, one more than arms"
+            reason = f"is less than {fewest} rounds, the number of arms plus one"
             raise self._too_small(reason, smallest, f" (rounds={self.rounds!r})")
 
         self.targets = self._targets(self.n_rounds)
@@ -159,13 +159,13 @@ class PSISR(GapElimination):
         return np.array([_budget.ceil((n_rounds - K) / share) for share in shares])
 
     def _worst_spend(self, n_rounds: int) -> float:
-        """Return the largest spend over all orders of elimination."""
+        """Return the largest total cost over all orders of elimination."""
         # in the worst order, the most expensive arms remain longest
         targets = self._targets(n_rounds)
         return float(np.sort(self.costs) @ np.append(targets, targets[-1]))
 
     def _most_rounds(self) -> int:
-        """Return the largest T whose worst-case spend fits, by bisection."""
+        """Return the largest T whose worst-case cost is within the budget."""
         K = self.n_arms
         limit = _budget.add_slack(self.budget)
 
@@ -178,15 +178,15 @@ class PSISR(GapElimination):
 
 
 class UniformIdentification(IdentificationPolicy):
-    r"""Uniform allocation, then the empirical Pareto set.
+    r"""Identification with equal pulls of all arms: returns the empirical Pareto set.
 
     .. math::
 
         n = \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor \text{ pulls of each arm}
 
     Its parameters are those of `IdentificationPolicy`. Only complete rounds count, so
-    all arms have the same number of evaluations. With realised costs, this number
-    depends on the charges.
+    all means are over the same number of evaluations. If charges differ from the
+    declared costs, the number of rounds depends on the charges.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class UniformIdentification(IdentificationPolicy):
     _complete = 0
 
     def recommend(self) -> NDArray[np.int64]:
-        """Return the front of the means over complete rounds."""
+        """Return the Pareto set of the means over complete rounds."""
         if not self._complete:
             return np.array([], dtype=np.int64)
         return np.flatnonzero(pareto_mask(self._reward_sums / self._complete))

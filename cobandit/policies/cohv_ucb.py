@@ -1,4 +1,4 @@
-"""CoHV-UCB (Algorithm 1), and our two versions with tighter confidence regions."""
+"""CoHV-UCB (Algorithm 1), and two variants with tighter confidence regions."""
 
 from functools import lru_cache
 from math import exp, inf, log, log1p, pi, sqrt
@@ -22,13 +22,14 @@ class CoHVUCB(OnlinePolicy):
         \qquad \beta_i = \sqrt{\frac{\alpha \log T_B}{n_i}},
         \quad T_B = \lceil B/\lambda \rceil + 1
 
-    Its parameters are those of `OnlinePolicy`, which select one of two algorithms:
+    Its parameters are those of `OnlinePolicy`. They select one of two algorithms:
 
-    * By default, it is the algorithm of the paper's experiments (Appendix A), which
-      selects among affordable arms. ``reward_scale`` and ``cost_scale`` scale its
-      radii.
-    * With ``selection="all"`` and both scales at 1, it is Algorithm 1 as printed.
-      Theorem 1 bounds its pulls and its regret for alpha >= 2.
+    * By default, the policy is the algorithm of the paper's experiments (Appendix A),
+      which selects among affordable arms. ``reward_scale`` and ``cost_scale`` are
+      factors of its radii.
+    * With ``selection="all"`` and both scales at 1, the policy is Algorithm 1 as
+      printed. For alpha >= 2, Theorem 1 bounds the pulls of each suboptimal arm, and
+      the regret.
 
     Examples
     --------
@@ -61,23 +62,23 @@ class CoHVUCB(OnlinePolicy):
 
 
 class CoHVUCBV(CoHVUCB):
-    r"""CoHV-UCB-V: `CoHVUCB` with the radii of UCB-V, narrower for small variances.
+    r"""CoHV-UCB-V: `CoHVUCB` with radii that are narrower for small variances (UCB-V).
 
     With the empirical variance :math:`\hat\sigma^2` of each objective and of the cost,
     the radius
 
     .. math:: \beta = \min\{\beta_i,\; 2 \hat\sigma \beta_i + 6 \beta_i^2\}
 
-    replaces :math:`\beta_i`. It is the empirical Bernstein inequality of Audibert,
-    Munos and Szepesvári (2009) at the paper's confidence. Since it never exceeds
-    :math:`\beta_i`, Theorem 1 holds as for `CoHVUCB`, with a factor of 5 instead of 2
-    in the probability of leaving the event of Step 1.
+    replaces :math:`\beta_i`. This radius is from the empirical Bernstein inequality of
+    Audibert, Munos and Szepesvári (2009), at the paper's confidence. It never exceeds
+    :math:`\beta_i`, so Theorem 1 holds as for `CoHVUCB`. Only the probability that a
+    mean is outside of its radius (Step 1 of the proof) has a factor of 5 instead of 2.
 
     Its parameters are those of `OnlinePolicy`.
 
     Examples
     --------
-    Feedback does not vary here. The variance is 0, and the radius 6 alpha log(T_B) / n.
+    Feedback is constant here. The variance is 0, and the radius 6 alpha log(T_B) / n.
 
     >>> policy = CoHVUCBV(2, 1, budget=5000, cost_range=(0.5, 1.0), alpha=0.01)
     >>> while (arm := policy.ask()) is not None:
@@ -121,19 +122,19 @@ class CoHVUCBV(CoHVUCB):
         self._normalised_cost_squares[pull] += normalised * normalised
 
 
-#: Size of a step after which Newton's method stops. The next step would be about the
-#: square of this size.
+#: Newton's method stops after a step below this size. The next step would be about the
+#: square of it.
 STEP = 1e-7
 #: Largest number of Newton's steps.
 MOST_STEPS = 100
-#: Smallest eta at which the first guess may assume a small divergence.
+#: The first guess of eta assumes a small divergence only if it is above this value.
 START = 3.0
 #: Smallest log eta. At this value, x and y are at the ends of their ranges.
 LEAST_LOG_ETA = -690.0
 
 
 class CoHVKLUCB(OnlinePolicy):
-    r"""CoHV-KL-UCB: largest efficiency in a joint divergence region of all means.
+    r"""CoHV-KL-UCB: largest efficiency in a joint Kullback-Leibler region of all means.
 
     .. math::
 
@@ -144,13 +145,14 @@ class CoHVKLUCB(OnlinePolicy):
             \le \alpha \log T_B
             + \tfrac{D + 1}{2} \log\bigl(\pi (n_i + \tfrac12)\bigr) \Bigr\}
 
-    Suppose that alpha = 1 and that the objectives and the cost of a pull are
-    independent. Then the region of the best arm contains its means at all times, except
-    with probability :math:`1 / T_B`. If all feedback is binary, no consistent method
-    pulls the other arms less often asymptotically (`cobandit.theory.least_divergence`).
+    Suppose that alpha = 1, and that the objectives and the cost of a pull are
+    independent. Then the region of the best arm contains the arm's means at all times,
+    except with probability :math:`1 / T_B`. If all feedback is binary, no consistent
+    method pulls the other arms less often asymptotically
+    (`cobandit.theory.least_divergence`).
 
-    Its parameters are those of `OnlinePolicy`, with alpha = 1 by default. The scales
-    have no effect.
+    Its parameters are those of `OnlinePolicy`, with alpha = 1 by default.
+    ``reward_scale`` and ``cost_scale`` have no effect.
 
     Examples
     --------
@@ -193,12 +195,12 @@ class CoHVKLUCB(OnlinePolicy):
 def find_largest_efficiency(
     rewards: Any, q: float, allowed: float, lam: float
 ) -> float:
-    r"""Return the largest efficiency within a divergence, by Newton's method.
+    r"""Return the largest efficiency of means within a divergence from empirical means.
 
     For a multiplier eta > 0, the optimal mean reward is :math:`x = (1 + \eta r) / (1 +
     \eta)`, and `cheapest` gives the optimal cost. Their divergence falls as eta grows.
-    The eta at which it equals ``allowed`` gives the solution. The kernel compiles this
-    function.
+    Newton's method finds the eta at which the divergence equals ``allowed``. The kernel
+    compiles this function.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CoPSI (Algorithm 2), and our two versions with smaller allocation constants."""
+"""CoPSI (Algorithm 2), and two variants with smaller allocation constants."""
 
 from cobandit import _budget, theory
 from cobandit.policies.identification_policy import GapElimination
@@ -13,9 +13,10 @@ class CoPSI(GapElimination):
         C_r = \sum_{i \in A_r} c_i, \qquad
         L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
-    Its parameters are those of `IdentificationPolicy`. lambda is ``min_cost`` over the
-    largest cost. CoPSI never spends more than B, and Theorem 2 bounds the probability
-    of an error. A target takes time O(K).
+    Here :math:`A_r` are the active arms of phase r. Parameters are those of
+    `IdentificationPolicy`; lambda is ``min_cost`` over the largest cost. CoPSI never
+    spends more than B, and Theorem 2 bounds the probability that it returns a wrong
+    set. Computing a target takes time O(K).
 
     Examples
     --------
@@ -42,7 +43,7 @@ class CoPSI(GapElimination):
     def _check_budget(self) -> None:
         if self._target(1) < 1:
             raise self._too_small(
-                "gives no pull in the first phase",
+                "pays for no pull in the first phase",
                 float(self.allocation_constant * self.costs.sum()),
                 ", one pull of each arm times the allocation constant"
                 f" {self.allocation_constant:g}",
@@ -92,22 +93,22 @@ class CoPSIAdaptive(CoPSIExact):
     .. math:: n_r = \Bigl\lfloor \frac{B - S_r}{L^\star(A_r)\, C_r} \Bigr\rfloor
 
     Here :math:`S_r` is the amount spent on removed arms, and :math:`L^\star` the
-    constant of `CoPSIExact`. The policy never spends more than B, and leaves less than
-    the cost of one pull of each of the last two arms. The bound of Theorem 2 holds with
-    :math:`L^\star([K])` instead of :math:`L_{K,\lambda}`.
+    constant of `CoPSIExact`. The policy never spends more than B. At the end, the
+    unspent budget is less than the cost of one pull of each of the last two arms. The
+    bound of Theorem 2 holds with :math:`L^\star([K])` instead of :math:`L_{K,\lambda}`.
 
-    If charges differ from declared costs, :math:`S_r` is the total charge less the
-    declared cost of the pulls of active arms, so every phase plans with the
-    remaining budget. A target is never less than the previous target. A target takes
-    time O(K log K), and O(K) in the kernel.
+    If charges differ from declared costs, :math:`S_r` is the total charge minus the
+    declared cost of all pulls of active arms. Every phase then plans with the remaining
+    budget. Targets never decrease. Computing a target takes time O(K log K), or O(K) in
+    the kernel.
 
     Its parameters are those of `CoPSI`. ``min_cost`` has no effect.
 
     Examples
     --------
     The first target is the same as in `CoPSIExact`, 50 / (5/3 * 6) = 5. Arm 1 is
-    removed after a charge of 20. The remaining budget of 30 pays for a total of 15
-    pulls of each of the other two arms, of which 5 are already made.
+    removed after 5 pulls, which cost 20. The other 30 pay for a total of 15 pulls of
+    each of the other two arms, of which 5 are already made.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIAdaptive(costs=[1, 4, 1], budget=50, n_objectives=2)

@@ -1,4 +1,4 @@
-"""Our CoPSI for a finite benchmark, in which no evaluation is made twice."""
+"""A CoPSI for a finite benchmark, on which no evaluation is made twice."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ FIRST_LOOK = 5
 STEP = 0.05
 #: Smallest threshold of a gap long before the planned removal, in standard errors.
 LEAST_CLEAR = 3.0
-#: Squared deviation that is added to every estimate of a variance: the largest variance
-#: of a variable in [0, 1].
+#: Number that is added to the sum of squared deviations in every estimate of a
+#: variance: the largest variance of a variable in [0, 1].
 PRIOR_VARIANCE = 0.25
 
 
 def find_gaps(
     weakest: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return classification gaps, computed from pairwise differences.
+    """Return classification gaps and the Pareto set, given pairwise differences.
 
     `cobandit.classification_gaps` computes the same gaps from means.
 
     Parameters
     ----------
     weakest : ndarray, shape (k, k)
-        m(i, j), the smallest difference j - i over the objectives, so M(i, j) is
-        -m(i, j). Units may differ between pairs. The diagonal is -inf.
+        m(i, j), the smallest difference j - i over the objectives; M(i, j) is -m(i, j).
+        Each difference may have its own unit, such as its standard error. The diagonal
+        is -inf.
 
     Returns
     -------
@@ -68,12 +69,12 @@ class _Removal(NamedTuple):
 
 
 class CoPSIOnce(Once):
-    r"""CoPSI on N shared instances, each of which is evaluated at most once.
+    r"""CoPSI that evaluates a configuration at most once on each of N shared instances.
 
     The instances are in one uniformly random order, the same for all configurations:
-    the n-th evaluation of a configuration is on instance n of that order.  With the
-    active configurations :math:`A` evaluated on the first n instances and :math:`R` the
-    remaining budget,
+    the n-th evaluation of a configuration is on instance n of that order. Suppose that
+    the active configurations :math:`A` are evaluated on the first n instances (the
+    *depth*), and that :math:`R` is the remaining budget. Then
 
     .. math::
 
@@ -88,23 +89,24 @@ class CoPSIOnce(Once):
         m &= \text{the depth that } R \text{ affords before the next removal
             (planned\_depth)}, \\
         &\text{the clearest configuration, } \arg\max_{i \in A} \hat z_i,
-            \text{ is removed as soon as} \quad
+          \text{ is removed as soon as} \quad
         \hat z_i \ge \max\bigl\{3, \sqrt{2 \log(K D)}\bigr\}
             \Bigl(\frac{1 - n/m}{1 - m/N}\Bigr)^{1/2} .
 
     :math:`\hat t` is the paired t-statistic with the correction for a finite
     population. Among K D such statistics, the largest is about
-    :math:`\sqrt{2 \log(KD)}` by chance. The factor before the root is at least three
+    :math:`\sqrt{2 \log(KD)}` by chance. The maximum in the threshold is at least three
     standard errors, because every gap is examined repeatedly.
 
-    As n grows towards m, the threshold falls to zero. At n = m the budget affords no
-    more evaluations, and the clearest configuration must be removed. If m = N, the
-    threshold is infinite: everything can be evaluated, and no configuration is removed
-    before its membership is certain. Early removals save evaluations, which the other
-    configurations receive. n grows in steps of 5 %.
+    As n grows towards m, the threshold falls to zero. At n = m the clearest
+    configuration must be removed, because the budget pays for no more evaluations of
+    all active ones. If m = N, the threshold is infinite: everything can be evaluated,
+    and no configuration is removed before its membership is certain. Early removals
+    save evaluations, which the other configurations receive. Configurations are
+    compared whenever n has grown by 5 %.
 
-    No run spends more than B, whatever the order of removals. The answer is exact if
-    everything is evaluated. Without ``confidence``, the rule of early removals is a
+    No run spends more than B, whatever the order of removals. The returned set is exact
+    if everything is evaluated. Without ``confidence``, the rule of early removals is a
     heuristic.
 
     Parameters
@@ -112,28 +114,28 @@ class CoPSIOnce(Once):
     costs : array_like, shape (K,)
         Known mean cost of one evaluation of each configuration, in the user's unit.
     budget : float
-        B, in the same unit; evaluating everything takes N times the sum of the costs.
+        B, in the same unit. Evaluating everything costs N times the sum of ``costs``.
     n_objectives : int
         D >= 1.
     n_instances : int
-        N, the number of instances on which every configuration can be evaluated. Do
-        not count instances on which some configuration can never be evaluated. If a
-        configuration cannot be evaluated on an instance during the run, `leave_out`
-        reduces n and N. The costs of evaluations on this instance are lost.
+        N, the number of instances on which every configuration can be evaluated. If an
+        evaluation turns out to be impossible during the run, `leave_out` excludes its
+        instance, which reduces N. The cost of other evaluations on this instance is
+        lost.
     confidence : float, optional
         In (0, 1). If given, configurations are removed early only if their membership
         is certain: with at least this probability over the order of the instances, no
         membership in `certain` is ever wrong. The run stops when all memberships are
-        certain. If the budget does not suffice, the clearest configuration is removed
-        at the planned depth without certainty. No instance can be left out of such a
-        run, since the confidence sequences assume a fixed set of instances.
+        certain. If the budget is too small for this, the clearest configuration is
+        removed at depth m without certainty. No instance can be left out of such a
+        run, because the confidence sequences assume a fixed set of instances.
     largest_costs : array_like, shape (K,), optional
         As in `IdentificationPolicy`.
 
     Raises
     ------
     BudgetError
-        If the budget does not hold one evaluation of each configuration.
+        If the budget does not pay for one evaluation of each configuration.
 
     Examples
     --------
@@ -166,8 +168,8 @@ class CoPSIOnce(Once):
             self.confidence = _validation.positive(confidence, "confidence", 1.0)
         if self.confidence == 1.0:
             raise CobanditError(
-                "confidence is 1, but only a complete evaluation is certain. Give less"
-                " than 1.",
+                "confidence is 1, but only a complete evaluation is certain. Give a"
+                " number below 1.",
                 argument="confidence",
                 code="out-of-range",
             )
@@ -195,9 +197,9 @@ class CoPSIOnce(Once):
     def leave_out(self, pull: int) -> None:  # noqa: D102 (inherited)
         if self.evidence:
             raise CobanditError(
-                "no instance can be left out of a run with a confidence, whose answers"
-                f" are about all {self.n_instances}. Tell a score, or leave the"
-                " instance out of a new run.",
+                "no instance can be left out of a run with a confidence, which is about"
+                f" all {self.n_instances} instances. Tell a score, or start a new run"
+                " without this instance.",
                 argument="pull",
                 code="needs-all-instances",
             )
@@ -205,7 +207,7 @@ class CoPSIOnce(Once):
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """Mask of configurations of certain membership, empty without a confidence."""
+        """Mask of arms with certain membership, all False without ``confidence``."""
         if self.evidence is None:
             return np.zeros(self.n_arms, dtype=np.bool_)
         return self.evidence.certain
@@ -237,16 +239,16 @@ class CoPSIOnce(Once):
                 self._eliminate(self._smallest_t_statistics())
 
     def _target(self) -> int:
-        """Return m, the depth of the next planned removal."""
+        """Return m, the depth at which the next removal is planned."""
         remaining = _budget.add_slack(self.budget) - self.spent
         costs = self.costs[self._active]
         return planned_depth(costs, self.depth, self.n_kept, remaining)
 
     def _add_instances(self, instances: slice) -> None:
-        """Add instances to the sums of the active configurations.
+        """Add the scores of active configurations on instances to the sums.
 
-        All active configurations were evaluated on them. Left-out instances are
-        skipped.
+        All active configurations have been evaluated on these instances. Instances that
+        are left out are skipped.
         """
         active = self._active
         pairs = np.ix_(active, active)
@@ -303,7 +305,7 @@ class CoPSIOnce(Once):
             t_statistics = np.delete(t_statistics, removal.position, axis=1)
 
     def _next_certain(self) -> _Removal | None:
-        """Return the removal of a configuration of certain membership, if any."""
+        """Return the removal of a configuration with certain membership, or None."""
         if self.evidence is None:
             return None
         removable = self.evidence.removable(self._active)
@@ -320,7 +322,7 @@ class CoPSIOnce(Once):
     def _next_clear(
         self, gaps: NDArray[np.float64], front: NDArray[np.bool_]
     ) -> _Removal | None:
-        """Return the removal of the clearest configuration, if it is clear enough."""
+        """Return the removal of the clearest configuration; None if unclear."""
         n = self.depth
         target = self._target()
         can_evaluate_everything = target == self.n_kept

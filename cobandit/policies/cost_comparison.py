@@ -9,32 +9,33 @@ from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 
-#: Fronts that a race can identify. The paper's front is of the objectives alone.
+#: Quantities whose front a race can identify. The paper compares objectives only.
 FRONTS = ("objectives and cost", "objectives")
-#: Smallest sum of squared deviations of a pair: one deviation of the largest size, 1.
+#: Smallest sum of squared differences of a pair of arms: one difference of size 1.
 LEAST_SCATTER = 1.0
 
 Floats = NDArray[np.float64]
 
 
 class CostTolerance(NamedTuple):
-    """Largest excess of one cost over another that is tolerated."""
+    """Largest excess of one cost over another that does not matter."""
 
-    share: float  #: part that is a share of the other cost
-    amount: float  #: part that is an amount in the unit of costs
+    share: float  #: excess as a share of the other cost; 0 if an amount is given
+    amount: float  #: excess in the unit of the costs; 0 if a share is given
 
 
 def read_cost_tolerance(written: float | str) -> CostTolerance:
-    """Read a tolerance of costs: an amount in their unit, or text such as ``"10%"``.
+    """Return a tolerance of costs, given as an amount or as a share like ``"10%"``.
 
     Parameters
     ----------
     written : float or str
+        Amount in the unit of the costs, or share in percent.
 
     Raises
     ------
     CobanditError
-        If the tolerance is neither of these, or negative, or not finite.
+        If the tolerance has another form, is negative, or is not finite.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
 def find_affordable(
     costs: ArrayLike, tolerance: float | str = 0.0
 ) -> NDArray[np.bool_]:
-    """Return the pairs of arms in which the cost of one is within the tolerance.
+    """Return the pairs of arms in which the second costs little more than the first.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def find_affordable(
     Returns
     -------
     ndarray of bool, shape (K, K)
-        Entry [i, j] is True if j costs at most the tolerance more than i.
+        Entry [i, j] is True if the excess of j's cost over i's is within the tolerance.
 
     Examples
     --------
@@ -89,16 +90,16 @@ def find_affordable(
 
 
 class CostMargin(NamedTuple):
-    """Comparison of two costs, in units of the larger of their means.
+    """Comparison of an arm's cost with another arm's, in units of the larger mean.
 
     The fields are arrays of one shape, or numbers.
     """
 
-    cheaper: Floats  #: the cost minus the other cost
+    cheaper: Floats  #: mean cost of the arm minus mean cost of the other arm
     cheaper_error: Floats  #: standard error of ``cheaper``
-    within: Floats  #: distance of the other cost below the tolerated cost
+    within: Floats  #: largest tolerated cost minus mean cost of the other arm
     within_error: Floats  #: standard error of ``within``
-    varies: Any  #: 1 if the difference of the costs varies, else 0
+    varies: Any  #: 1 if the difference varies over instances, else 0
 
 
 def compare_costs(
@@ -115,16 +116,17 @@ def compare_costs(
     r"""Compare two costs that were observed on the same n instances.
 
     The other cost is within the tolerance if its mean is at most :math:`(1 + r)\, c +
-    a`, where c is the mean cost, r the share and a the amount of the tolerance. The
-    distance to this limit is a contrast of the two costs, whose sum of squared
-    deviations is
+    a`, where c is the mean of the first cost, r the share and a the amount of the
+    tolerance. The distance to this limit is a contrast of the two costs. The contrast
+    has the sum of squared deviations
 
     .. math:: (1 + r)\, S_{\text{difference}}
               + r\, (S_{\text{cost}} - S_{\text{other}}) + r^2 S_{\text{cost}} .
 
-    Scores are in [0, 1], but costs have no known range. The larger of the two mean
-    costs replaces the length of the range. A difference that is the same on every
-    instance counts as exact. This is so for declared costs and for prices per call.
+    For scores, variance estimates allow for one difference as large as the range [0, 1]
+    (`cobandit.ParetoRace`). Costs have no known range, so the larger of the two mean
+    costs replaces the length of this range. A difference that is the same on every
+    instance counts as exact, for example that of declared costs or of prices per call.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ def compare_costs(
     n : int
         Number of instances.
     scale : float
-        Ratio of a standard error to the root of a sum of squared deviations.
+        Standard error of a mean over the root of its sum of squared deviations.
     share, amount : float
         As in `CostTolerance`.
 

@@ -14,11 +14,11 @@ from cobandit.policies.asktell import AskTell, Pull
 
 @dataclass(frozen=True)
 class Phase:
-    """Record of one phase of an elimination."""
+    """Record of one phase of an elimination, which removes one arm."""
 
     phase: int  #: number of the phase, from 1
-    active: NDArray[np.int64]  #: shape (k,), active arms at its start
-    target: int  #: pulls of each active arm after sampling
+    active: NDArray[np.int64]  #: shape (k,), active arms at the start of the phase
+    target: int  #: number of pulls that each active arm has at the end of the phase
     means: NDArray[np.float64]  #: shape (k, D), empirical means of active arms
     gaps: NDArray[np.float64]  #: shape (k,), empirical classification gaps
     removed: int  #: arm that is removed at the end of the phase
@@ -26,13 +26,13 @@ class Phase:
 
 
 class IdentificationPolicy(AskTell):
-    """A sampling plan for known costs that recommends a Pareto set.
+    """A policy for arms with known costs that recommends a Pareto set.
 
-    Subclasses define the plan in `_schedule`, and check the budget in `_check_budget`.
-    The run is *cut short* if the next planned pull does not fit into the budget. This
-    never happens to CoPSI at declared costs.
+    Subclasses plan the pulls in `_schedule`, and check the budget in `_check_budget`.
+    The run is *cut short* if the next planned pull does not fit into the budget. With
+    CoPSI at declared costs, this never happens.
 
-    A plan determines a whole phase in advance. `ask` returns the evaluations of the
+    All pulls of a phase are planned in advance. `ask` returns the evaluations of the
     phase, and then None until all their results are reported. Rewards are added in the
     order of the requests, so sums do not depend on the order of the results.
 
@@ -50,8 +50,7 @@ class IdentificationPolicy(AskTell):
     largest_costs : array_like, shape (K,), optional
         Largest cost of a single evaluation of each arm, in the same unit, if costs
         vary between evaluations. An evaluation is then requested only if its largest
-        cost fits into the budget, so no run spends more than B. The known costs by
-        default.
+        cost fits into the budget, so no run spends more than B. By default, ``costs``.
 
     Attributes
     ----------
@@ -87,7 +86,8 @@ class IdentificationPolicy(AskTell):
             self.min_cost = _validation.positive(min_cost, "min_cost")
         if self.min_cost > _budget.add_slack(smallest):
             raise CobanditError(
-                f"min_cost is {min_cost}, more than the smallest cost {smallest:g}",
+                f"min_cost is {min_cost}, but must be at most the smallest cost"
+                f" {smallest:g}",
                 argument="min_cost",
                 code="above-smallest-cost",
             )
@@ -98,7 +98,7 @@ class IdentificationPolicy(AskTell):
         self._largest = _validation.costs(largest, "largest_costs", self.n_arms)
         if (self._largest < self.costs * (1 - _budget.SLACK)).any():
             raise CobanditError(
-                f"largest_costs: below the known costs {self.costs.tolist()}",
+                f"largest_costs must be at least the known costs {self.costs.tolist()}",
                 argument="largest_costs",
                 code="below-known-costs",
             )
@@ -125,13 +125,13 @@ class IdentificationPolicy(AskTell):
 
         if not self._affords(at_largest):
             raise self._too_small(
-                "does not hold one evaluation of each arm at its largest cost",
+                "does not pay for one evaluation of each arm at its largest cost",
                 at_largest,
             )
 
     @property
     def active(self) -> NDArray[np.int64]:
-        """Arms that are neither accepted nor removed yet, sorted: shape (k,)."""
+        """Sorted numbers of the arms that are not removed yet, shape (k,)."""
         return self._active.copy()
 
     def recommend(self) -> NDArray[np.int64]:
@@ -140,9 +140,9 @@ class IdentificationPolicy(AskTell):
         Returns
         -------
         ndarray of int
-            Sorted numbers of the accepted arms, and of the empirical Pareto set of the
-            arms that are still active. After a complete run, one arm is active. An arm
-            without an evaluation is not recommended.
+            Sorted numbers of the accepted arms, and of the active arms that form the
+            empirical Pareto set among these. After a complete run, one arm is active.
+            Arms without an evaluation are not recommended.
         """
         active = self._active[self._scored[self._active] > 0]
         return self._front(active, self.mean_rewards)
@@ -162,13 +162,15 @@ class IdentificationPolicy(AskTell):
         """
         smallest = float(self.costs.sum())
         if not self._affords(smallest):
-            raise self._too_small("does not hold one evaluation of each arm", smallest)
+            raise self._too_small(
+                "does not pay for one evaluation of each arm", smallest
+            )
 
     def _schedule(self) -> Iterator[int | None]:
-        """Yield arms in the order of their pulls, and None while results are missing.
+        """Yield the arm of each next pull, or None while results are missing.
 
-        The generator advances if an `ask`, or the last result of a phase, needs the
-        next arm. `_evaluate` yields the pulls of a whole phase.
+        The policy advances the generator when `ask` needs the next arm, and after the
+        last result of a phase. Subclasses yield the pulls of a phase by `_evaluate`.
         """
         raise NotImplementedError
 
@@ -196,7 +198,7 @@ class IdentificationPolicy(AskTell):
         return self.costs if self.overdraw else super()._set_aside
 
     def _affords(self, cost: float) -> bool:
-        """Return whether the uncommitted budget is enough for a cost."""
+        """Return whether the budget without spend and reserves is enough for a cost."""
         return self._committed + cost <= _budget.add_slack(self.budget)
 
     def _begin(self, pull: Pull) -> None:
@@ -204,7 +206,7 @@ class IdentificationPolicy(AskTell):
         self._turn = None
 
     def _choose(self) -> int | None:
-        # failed evaluations come first; the plan advances only if its arm was returned
+        # failed evaluations come first; the plan advances after `ask` returned its arm
         if not self._failed and self._turn is None:
             self._turn = next(self._plan, None)
         arm = self._failed[0][0] if self._failed else self._turn
@@ -240,7 +242,7 @@ class IdentificationPolicy(AskTell):
         return float(self.costs[arm])
 
     def _guarantee_violation(self, arm: int, cost: float) -> str:
-        # without largest costs, the declared costs are means, which single costs may
+        # without largest costs, only mean costs are declared, which a single cost may
         # exceed
         if self.largest_costs is None or cost <= _budget.add_slack(self._largest[arm]):
             return ""
@@ -266,7 +268,7 @@ class GapElimination(IdentificationPolicy):
     """
 
     def _target(self, phase: int) -> int:
-        """Return the target of a phase: pulls per active arm at its end.
+        """Return the number of pulls that each active arm has at the end of a phase.
 
         Phases are counted from 1.
         """

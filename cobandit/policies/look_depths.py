@@ -1,4 +1,4 @@
-"""Looks of a race: the numbers of instances at which it compares its arms."""
+"""The numbers of instances (depths) at which a race compares its arms (looks)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ STEP = 0.05
 
 
 def next_look(depth: int, n_instances: int) -> int:
-    """Return the depth of the next comparison.
+    """Return the number of instances at a race's next comparison.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def next_look(depth: int, n_instances: int) -> int:
 
 
 def list_looks(n_instances: int) -> NDArray[np.int64]:
-    """Return the depths of all comparisons, the last at ``n_instances``.
+    """Return the numbers of instances at all comparisons, up to ``n_instances``.
 
     Examples
     --------

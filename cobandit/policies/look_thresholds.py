@@ -1,4 +1,4 @@
-"""Thresholds of the looks of a race, in standard errors."""
+"""Critical values of a race's repeated comparisons (looks), in standard errors."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -9,14 +9,14 @@ from scipy import special
 
 from cobandit.policies.look_depths import FIRST_LOOK, list_looks
 
-#: Growth of log n that the first look counts for when the error is divided among looks.
+#: Growth of log n that is assumed for the first look in the division of the error.
 FIRST_GROWTH = 0.3
 
 
 def find_crossing_chances(
     thresholds: ArrayLike, n_instances: int
 ) -> NDArray[np.float64]:
-    r"""Return the probability, per look, that an exact tie first exceeds the threshold.
+    r"""Return, per look, the probability that a tie first exceeds the threshold there.
 
     .. math::
 
@@ -25,16 +25,17 @@ def find_crossing_chances(
             e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
         \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
 
-    For an exact tie, the mean difference over its standard error is a standardised
-    Brownian bridge (sampling from a finite population). It is a stationary Gaussian
-    process in the time :math:`\log(n / (N - n))`. The formula is Siegmund's
-    approximation of the first passage of this process, observed at the looks below N.
-    For probabilities up to 5 %, their sum agrees with simulations to within 20 %.
+    A look compares all arms on the first :math:`n_t` of N instances. For two arms with
+    equal means, the mean difference over its standard error is a standardised Brownian
+    bridge, because the population is finite. In the time :math:`\log(n / (N - n))`,
+    this is a stationary Gaussian process. The formula is Siegmund's approximation of
+    the first passage of this process, observed at the looks below N. For probabilities
+    up to 5 %, their sum agrees with simulations to within 20 %.
 
     Parameters
     ----------
     thresholds : array_like, shape (L, ...)
-        Thresholds in standard errors, at each look before the last.
+        Thresholds in standard errors, one row per look before the last.
     n_instances : int
         N.
 
@@ -63,7 +64,7 @@ def find_crossing_chances(
 
 @cache
 def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.float64]:
-    r"""Return thresholds that m exact ties exceed with probability ``error``, per m.
+    r"""Return thresholds of looks, which m ties exceed with probability ``error``.
 
     .. math::
 
@@ -72,15 +73,16 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
             \Bigl(1 - \frac{n_t}{N}\Bigr), \qquad
         s_1 = 0.3\, \sqrt{n_1}\, \Bigl(1 - \frac{n_1}{N}\Bigr)
 
-    Looks spend the error in proportion to the growth of :math:`\sqrt n`, because the
-    first instances separate few arms at any threshold. Looks at which few instances
-    remain spend less, because they can save little.
+    Here :math:`n_t` is the number of instances at look t. The error is divided among
+    the looks in proportion to the growth of :math:`\sqrt n`, because early looks can
+    distinguish few arms at any threshold. Late looks receive less, because few
+    evaluations remain to be saved.
 
     Returns
     -------
     ndarray, shape (L, most)
-        One row per look before the last (`list_looks`) and one column per m, in
-        standard errors. Probabilities are those of `find_crossing_chances`.
+        Thresholds in standard errors, one row per look before the last (`list_looks`)
+        and one column per m. :math:`P_t` is `find_crossing_chances`.
 
     Examples
     --------
@@ -109,10 +111,11 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
 
 
 def widen(threshold: float, depth: int, n_instances: int) -> float:
-    """Return a normal quantile widened towards Student's, to first order.
+    """Return a threshold that is enlarged because variances are estimated.
 
-    The widening accounts for estimated variances. It is proportional to the share of
-    unseen instances, because only the variance on these instances matters.
+    This approximates Student's quantile by the normal one, to first order. The increase
+    is proportional to the share of unseen instances, because only the variance on these
+    instances matters.
 
     Examples
     --------

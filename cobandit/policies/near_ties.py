@@ -1,4 +1,4 @@
-"""The number of near ties for which a look of a race corrects its thresholds."""
+"""The number of near ties for which a race corrects a comparison (a look)."""
 
 from math import floor
 from typing import NamedTuple
@@ -6,23 +6,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Largest distance between a rival and the boundary at which it covers an arm, in
-#: standard errors. An arm that another arm exceeds by this much in every quantity is no
-#: candidate.
+#: A rival of an arm is less than this number of standard errors from the boundary at
+#: which it covers the arm. An arm that another arm exceeds by this number in every
+#: quantity is no candidate.
 NEAR = 2.0
-#: Largest distance from the boundary at which another arm is in reach, in standard
-#: errors.
+#: An arm in reach is less than this number of standard errors from the boundary at
+#: which it covers another arm.
 REACH = 3.0
 #: Probability that an exact tie is in reach.
 TIES_IN_REACH = 0.9973
-#: Exponent in the weight of rivals, whose base is the share of arms in reach.
+#: Exponent of the share of arms in reach, in the weight of a rival.
 SHARPNESS = 12
 #: Weight of a rival if all arms are exact ties.
 WEIGHT = 2
 #: Smallest number of near ties at a look.
 LEAST_TIES = 2
-#: Number of rivals of a candidate, or of candidates with rivals, that count as one near
-#: tie.
+#: This number of rivals of a candidate, or of candidates with rivals, counts as one
+#: near tie.
 PER_TIE = 8
 
 
@@ -35,16 +35,18 @@ def count_near_ties(
         \Bigl\lfloor \frac r8 \Bigr\rfloor,
         \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
-    Here r is the mean number of rivals of a candidate, and c the number of candidates
-    with a rival. q is the share of other arms in the reach of a candidate, in the
-    objective with the largest share. `Others` defines candidates, rivals and reach.
+    A race multiplies its error correction by m, the number of pairs of arms that are
+    nearly tied. Candidates are arms that no other arm clearly exceeds, rivals are arms
+    nearly equal to a candidate, and arms in reach are a little further away (`Others`
+    has the definitions). r is the mean number of rivals of a candidate, c is the number
+    of candidates with a rival, and q is the share of other arms in reach of a
+    candidate, in the objective with the largest share.
 
     If all arms are equal, q is 0.9973. Every rival then counts twice, because discrete
-    scores on a few instances exceed thresholds more often than
-    `find_crossing_chances` predicts. If means are spread by two standard errors, q is
-    0.82, and the weight of a rival is a fifth; with a spread of three, it is a
-    seventieth. Most rivals are then not exact ties, and the second and third term count
-    an eighth of them.
+    scores on a few instances exceed thresholds more often than `find_crossing_chances`
+    predicts. If means are spread by two standard errors, q is 0.82, and the weight of a
+    rival is a fifth; with a spread of three, it is a seventieth. Most rivals are then
+    not exact ties, and the second and third term count an eighth of them.
 
     Parameters
     ----------
@@ -54,8 +56,8 @@ def count_near_ties(
     n_rivals : int
         Number of rivals, summed over all candidates.
     n_reached : int
-        Number of pairs of a candidate and another arm in its reach, in the objective
-        with the most such pairs.
+        Number of pairs of a candidate and another arm in reach, in the objective with
+        the most such pairs.
     n_others : int
         Number of pairs of a candidate and another arm.
 
@@ -82,16 +84,19 @@ def count_near_ties(
 
 
 class Others(NamedTuple):
-    """Relations of k other arms to an arm, or to several arms."""
+    """Relations of k other arms to one arm, or to several arms.
 
-    #: Shape (...,). The arm is a candidate: no other arm is above it by two standard
-    #: errors in every compared quantity.
+    An arm covers another arm if it is at most the tolerance worse in every quantity.
+    """
+
+    #: Shape (...,). True if the arm is a candidate: no other arm exceeds it by two
+    #: standard errors in every compared quantity.
     is_candidate: NDArray[np.bool_]
-    #: Shape (..., k). The other arm is a rival: it is within two standard errors of the
-    #: boundary of covering the arm.
+    #: Shape (..., k). True if the other arm is a rival: it is less than two standard
+    #: errors from the boundary at which it covers the arm.
     rivals: NDArray[np.bool_]
-    #: Shape (..., k, C). The other arm is in reach: it is within three standard errors
-    #: of the boundary, in one of the C compared quantities.
+    #: Shape (..., k, C). True if the other arm is in reach in one of the C compared
+    #: quantities: less than three standard errors from this boundary.
     reached: NDArray[np.bool_]
 
 
@@ -101,7 +106,7 @@ def place_others(
     within: NDArray[np.float64],
     within_error: NDArray[np.float64],
 ) -> Others:
-    """Return the relations of other arms to an arm, or to several arms.
+    """Find which other arms are rivals of an arm, or in reach (see `Others`).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Policies for a finite benchmark, in which no evaluation is made twice."""
+"""Policies for a finite benchmark, on which no evaluation is made twice."""
 
 from collections.abc import Iterable, Iterator
 from math import ceil, log2
@@ -16,16 +16,17 @@ from cobandit.policies.identification_policy import GapElimination, Identificati
 
 
 class Once(IdentificationPolicy):
-    r"""Mixin for a finite benchmark of N instances, which caps targets at N.
+    r"""Mixin for policies that evaluate each of N instances at most once.
 
     .. math:: n_r^{\text{once}} = \min\{n_r, N\}
 
-    All configurations share one order of the instances: evaluation n of a
-    configuration, from 0, is on instance n of the order. If a configuration cannot be
-    evaluated on an instance, `leave_out` removes this instance for all configurations.
-    It is not replaced in the current phase.
+    The target :math:`n_r` is the number of evaluations of each active configuration at
+    the end of phase r. All configurations share one order of the instances: evaluation
+    n of a configuration, from 0, is on instance n of the order. If a configuration
+    cannot be evaluated on an instance, `leave_out` removes this instance for all
+    configurations. The current phase then has one instance fewer.
 
-    Among the base classes of a policy, the mixin comes before the class that sets
+    A policy inherits from this mixin first, and then from the class that sets
     :math:`n_r`.
 
     Parameters
@@ -61,10 +62,10 @@ class Once(IdentificationPolicy):
         return self.n_instances - int(self.left_out.sum())
 
     def leave_out(self, pull: int) -> None:
-        """Leave out, for all arms, the instance of an evaluation that cannot be made.
+        """Exclude, for all arms, the instance of an evaluation that cannot be made.
 
         This evaluation is not charged. Results of other evaluations in flight on the
-        instance can still be reported. They are charged, but not scored.
+        instance can still be reported; they are charged, but not scored.
 
         Parameters
         ----------
@@ -105,14 +106,15 @@ class Once(IdentificationPolicy):
         return scored
 
     def _shared(self) -> NDArray[np.bool_]:
-        """Instances on which all active configurations were evaluated, shape (N,)."""
+        """Return a mask of instances with a score of every active arm, shape (N,)."""
         shared: NDArray[np.bool_] = np.all(self._is_scored[:, self._active], axis=1)
         return shared
 
     def _front_of_shared(self) -> NDArray[np.int64]:
-        """Return the accepted arms, and the front of active arms on shared instances.
+        """Return the accepted arms, and the front of the active arms.
 
-        Before the active arms share an instance, only accepted arms are returned.
+        Active arms are compared on the instances that they share. Before they share
+        one, only accepted arms are returned.
         """
         shared = self._rewards[self._shared()]
         compared = self._active if len(shared) else self._active[:0]
@@ -120,7 +122,7 @@ class Once(IdentificationPolicy):
         return self._front(compared, means)
 
     def _next_number(self, arm: int) -> int:
-        # skip instances that are left out, or already scored before the run
+        # skip instances that are left out, or that have a score from before the run
         number = super()._next_number(arm)
         while number < self.n_instances and (
             self.left_out[number] or self._is_scored[number, arm]
@@ -139,7 +141,7 @@ class Once(IdentificationPolicy):
 
 
 class UniformOnce(Once, UniformIdentification):
-    r"""Uniform allocation: all configurations on one random subset of the instances.
+    r"""Uniform allocation: evaluates all configurations on one random set of instances.
 
     .. math:: n = \min\Bigl\{N, \Bigl\lfloor \frac{B}{\sum_i c_i} \Bigr\rfloor\Bigr\}
 
@@ -165,7 +167,7 @@ class UniformOnce(Once, UniformIdentification):
 
 
 class CoPSIPrintedOnce(Once, CoPSI):
-    r"""CoPSI as printed (Algorithm 2), with targets of at most N.
+    r"""CoPSI as printed (Algorithm 2), with targets of at most N evaluations.
 
     .. math::
 
@@ -188,7 +190,7 @@ class CoPSIPrintedOnce(Once, CoPSI):
 
 
 class PSISROnce(Once, PSISR):
-    r"""PSI-SR (Kone et al., 2024) with targets of at most N.
+    r"""PSI-SR (Kone et al., 2024), with targets of at most N evaluations.
 
     .. math::
 
@@ -196,9 +198,9 @@ class PSISROnce(Once, PSISR):
             \frac{T - K}{\overline{\log}(K)\,(K + 1 - k)} \Bigr\rceil\Bigr\}
 
     T is the largest number of rounds that fits into the budget. With one objective, the
-    worst configuration has the largest gap, because the gap of the best equals the gap
-    of the second. The method is then successive rejects on shared instances. By its
-    abstract, so is SySRs (Lyu et al., 2026).
+    worst configuration has the largest gap, because the best and the second best have
+    equal gaps. The method is then successive rejects on shared instances. According to
+    its abstract, SySRs (Lyu et al., 2026) is the same method.
 
     Its parameters are those of `Once`.
 
@@ -216,7 +218,7 @@ class PSISROnce(Once, PSISR):
 
 
 class EGESHOnce(Once, GapElimination):
-    r"""EGE-SH (Kone et al., 2024): sequential halving by gaps, for costs and at most N.
+    r"""EGE-SH (Kone et al., 2024), sequential halving by gaps, adapted to costs.
 
     .. math::
 
@@ -225,9 +227,10 @@ class EGESHOnce(Once, GapElimination):
             + \Bigl\lfloor \frac{B}{\lceil \log_2 K \rceil\, C_r} \Bigr\rfloor\Bigr\},
         \qquad |A_{r+1}| = \lceil |A_r| / 2 \rceil
 
-    After each round, the half of the configurations with the larger empirical gaps is
-    removed. Each of them is accepted or rejected. At equal costs, a round has as many
-    new evaluations as in EGE-SH.
+    After each round, the half of the active configurations with the larger empirical
+    gaps is removed: members of the empirical front are accepted, others are rejected.
+    At equal costs, a round has as many new evaluations as in EGE-SH, unless N limits
+    it.
 
     Its parameters are those of `Once`.
 
@@ -252,7 +255,7 @@ class EGESHOnce(Once, GapElimination):
         smallest = self.n_rounds * float(self.costs.sum())
         if not self._affords(smallest):
             raise self._too_small(
-                "gives no evaluation in the first round",
+                "pays for no evaluation in the first round",
                 smallest,
                 ", one evaluation of each arm times the number of rounds",
             )

@@ -1,4 +1,4 @@
-"""Base class of online selection with a budget (Section 4.1)."""
+"""Base class of policies for online selection with a budget (Section 4.1)."""
 
 from dataclasses import dataclass
 from math import log
@@ -25,20 +25,23 @@ class BestArm:
 
 
 class OnlinePolicy(AskTell):
-    r"""An index policy with a budget, after ``n_init`` pulls of each arm.
+    r"""A policy that pulls the arm with the largest index, within a budget.
 
-    Subclasses define the `index`. Ties go to the lowest arm number. Costs and budget
-    are in the user's unit. Costs in the paper's formulas are divided by the largest
-    cost, and the names of such costs begin with ``normalised``.
+    First, each arm is pulled ``n_init`` times. Subclasses define the `index`. Ties go
+    to the lowest arm number. Costs and budget are in the user's unit. Costs in the
+    paper's
+    formulas are divided by the largest cost; names of such costs begin with
+    ``normalised``.
 
-    Radii count evaluations in flight, and means do not:
+    Radii count evaluations in flight (requested, but without a result), and means do
+    not:
 
     .. math:: n_i = \text{evaluations of arm } i \text{ with a result or in flight}
 
-    With this count, evaluations in flight are spread over the arms. The index decides
-    as soon as each arm has ``n_init`` results. The largest cost is reserved for each
-    evaluation in flight, so only the last requested evaluation may exceed the
-    budget. `theory.alpha_in_flight` states how evaluations in flight change Theorem 1.
+    This count spreads concurrent evaluations over the arms. The index decides as soon
+    as each arm has ``n_init`` results. The largest cost is reserved for each evaluation
+    in flight, so only the last requested evaluation may exceed the budget.
+    `theory.alpha_in_flight` states how evaluations in flight change Theorem 1.
 
     Parameters
     ----------
@@ -54,8 +57,8 @@ class OnlinePolicy(AskTell):
     reward_scale, cost_scale : float
         Factors s_r and s_c of the radii (paper, Appendix A). In the theory they are 1.
     n_init : int
-        Number of pulls of each arm before the index decides. After its first pull, an
-        arm that is not `eligible` is skipped.
+        Number of pulls of each arm before the index decides. Arms that are not
+        `eligible` are skipped.
     expected_costs : array_like, shape (K,), optional
         Expected cost of an evaluation of each arm, in the user's unit. It decides
         whether the arm is affordable. By default, it is the running mean, or the
@@ -112,7 +115,8 @@ class OnlinePolicy(AskTell):
         self.n_init = _validation.count(n_init, "n_init", 1)
         if self.n_init * self.n_arms > _budget.MOST_PULLS:
             raise CobanditError(
-                f"n_init is {n_init}: that is more than 2^62 pulls of initialisation",
+                f"n_init is {n_init}, which takes more than 2^62 pulls: give a smaller"
+                " number",
                 argument="n_init",
                 code="too-large",
             )
@@ -132,14 +136,14 @@ class OnlinePolicy(AskTell):
             is_too_low = low > _budget.add_slack(self._declared.min())
             if is_too_high or is_too_low:
                 raise CobanditError(
-                    f"expected_costs: means outside of cost_range {self.cost_range}",
+                    f"expected_costs must be within cost_range {self.cost_range}",
                     argument="expected_costs",
                     code="out-of-range",
                 )
         smallest = float(self.expected_costs.sum())
         if smallest > _budget.add_slack(self.budget):
             raise self._too_small(
-                f"is less than one pull of each of the {self.n_arms} arms", smallest
+                f"does not pay for one pull of each of the {self.n_arms} arms", smallest
             )
 
     def index(self) -> NDArray[np.float64]:
@@ -154,8 +158,8 @@ class OnlinePolicy(AskTell):
         Returns
         -------
         BestArm or None
-            The arm with the lowest number among ties. Arms without a pull are not
-            recommended, so the result is None before the first pull.
+            Ties go to the lowest arm number. Arms without a pull are not recommended,
+            so the result is None before the first pull.
 
         Examples
         --------
@@ -186,9 +190,9 @@ class OnlinePolicy(AskTell):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments of the constructor with which this policy was made.
+        """Arguments with which the constructor of this policy was called.
 
-        ``expected_costs`` is None if running means decide.
+        ``expected_costs`` is None if the policy uses running mean costs instead.
         """
         return super().options | {"expected_costs": self._declared}
 
@@ -206,7 +210,7 @@ class OnlinePolicy(AskTell):
 
     @property
     def eligible(self) -> NDArray[np.bool_]:
-        """Mask of arms among which the index decides, by ``selection``, (K,)."""
+        """Mask, by ``selection``, of arms among which the index decides, (K,)."""
         if self.selection == "all":
             is_within = self._committed <= _budget.add_slack(self.budget)
             return np.full(self.n_arms, is_within)

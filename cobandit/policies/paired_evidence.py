@@ -1,24 +1,24 @@
-"""Certain comparisons of configurations, by betting on paired evaluations."""
+"""Anytime-valid comparisons of configurations, by betting on paired evaluations."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.dominance import TIE
 
-#: Shares of capital that are staked on each evaluation. The initial capital is divided
-#: equally among them.
+#: Shares of capital that bets stake on each evaluation. The initial capital is divided
+#: equally among these shares.
 STAKES = np.array([0.9, 0.75, *2.0 ** -np.arange(1, 6)])
 
 
 def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int) -> int:
-    r"""Return the largest number of true claims that must survive the bets.
+    r"""Return the number of tests for which `PairedEvidence` corrects (Bonferroni).
 
     .. math:: \max_{\max\{F, 1\} \le p \le K - R} p\, (K - 1) + (K - p)\, D
 
-    While none of these claims is rejected, no membership is wrong. Suppose that the
-    front has size p. A member has one claim per other configuration,
-    in an objective in which the other configuration is not above the member. A
-    dominated configuration has D claims, about one of its dominators.
+    This is the largest number of true claims whose rejection could make a membership
+    wrong, over all possible sizes p of the front. A member of the front has one claim
+    per other configuration: that this one is not above it in some objective. A
+    dominated configuration has D claims about one of its dominators.
 
     Parameters
     ----------
@@ -46,13 +46,14 @@ def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int)
 
 
 class PairedEvidence:
-    r"""Anytime-valid evidence that a configuration is above another one.
+    r"""Anytime-valid evidence that one configuration has larger means than another.
 
-    Evaluations are paired, on instances in random order. For each pair and objective,
-    capital is staked against the claim that the full mean of j is not above the full
-    mean of i. Let :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]`, and let :math:`S_{q-1}` be
-    the sum of the first q - 1 of N differences. Then the claim says that the mean of
-    the remaining differences is at most :math:`m_q`:
+    Evaluations are paired, on instances in random order. For each pair (i, j) and
+    objective, bets stake capital against the *claim* that the mean of j over all N
+    instances is not above the mean of i. Let :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]`
+    be the difference on the q-th instance, and let :math:`S_{q-1}` be the sum of the
+    first q - 1 differences. Then the claim states that the mean of the remaining
+    differences is at most :math:`m_q`, and W is the capital after n instances:
 
     .. math::
 
@@ -72,26 +73,26 @@ class PairedEvidence:
         \frac1\delta = \max_{\max\{F, 1\} \le p \le K - R}
             \frac{p\, (K - 1) + (K - p)\, D}{1 - \text{confidence}}
 
-    if R configurations are certainly dominated and F certainly on the front. The limit
-    falls as memberships become certain. With probability at least ``confidence``, all
-    certain memberships are right.
+    if R configurations are certainly dominated and F are certainly on the front. This
+    limit falls as memberships become certain. With probability at least ``confidence``,
+    all certain memberships are right.
 
-    *Proof.* Suppose that the front has p members. For each member i and each other j,
-    take the claim in an objective in which j is not above i. For each dominated i, take
-    the D claims that i is not above j, for a j on the front that dominates i. (Such a j
-    exists. While no membership is wrong, j is not removed as dominated, so i is
-    compared with j until i is certainly dominated.) These p (K - 1) + (K - p) D claims
-    are true. While none of them is rejected, no membership is wrong. With probability
-    at least ``confidence``, no capital against them ever reaches their number over 1 -
-    ``confidence``. It remains to show that the limit is never below this ratio. Until a
-    first membership is wrong, R and F count right memberships, so F <= p <= K - R.
-    The maximum in the limit therefore includes this p, as in Holm's step-down
-    procedure.
+    *Proof.* Suppose that the front has p members. For each member i and each other
+    configuration j, take the claim in an objective in which j is not above i. For each
+    dominated i, choose a j on the front that dominates i, and take the D claims that i
+    is not above j. (Such a j exists. While no membership is wrong, j is not removed as
+    dominated, so i is compared with j until i is certainly dominated.) These p (K - 1)
+    + (K - p) D claims are true, and no membership is wrong until one of them is
+    rejected. With probability at least ``confidence``, the capital against each of them
+    always stays below their number over 1 - ``confidence``. It remains to show that the
+    limit is never below this ratio. Until a first membership is wrong, R and F count
+    right memberships, so F <= p <= K - R. The maximum in the limit therefore includes
+    this p, as in Holm's step-down procedure.
 
-    A claim that no remaining evaluations can make true, :math:`S_q > N - q` by more
-    than a tie, is rejected without a bet. After N evaluations, ``spared`` is exact.
-    ``above`` then contains every true statement, and the statements of wrongly rejected
-    claims.
+    A claim that no remaining evaluations can make true is rejected without a bet: then
+    :math:`S_q > N - q` by more than a tie. After N evaluations, ``spared`` is exact,
+    and ``above`` contains every true statement. It may also contain false ones, from
+    claims that were rejected wrongly before.
 
     Parameters
     ----------
@@ -141,16 +142,16 @@ class PairedEvidence:
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """Mask of configurations of certain membership, shape (K,).
+        """Mask of configurations with certain membership, shape (K,).
 
-        They are certainly dominated, or certainly not dominated by any configuration
-        that may be on the front.
+        These configurations are certainly dominated, or certainly not dominated by any
+        configuration that may be on the front.
         """
         dominated = self.dominated
         return dominated | (self.spared | dominated).all(axis=1)
 
     def lower_limit(self) -> None:
-        """Lower the limit for later instances, by the certain memberships."""
+        """Lower the limit for later instances, given the certain memberships."""
         dominated = self.dominated
         on_front = self.certain & ~dominated
         n_arms, _, n_objectives = self.above.shape
@@ -162,17 +163,15 @@ class PairedEvidence:
     def removable(self, active: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return a mask of active configurations that can be removed, shape (k,).
 
-        Their membership is certain, and they are no longer needed for others.
-
-        A member of the front is needed until it is certain which configurations it
-        dominates.
+        A configuration that is certainly dominated can be removed. A certain member of
+        the front can be removed once it is certain which configurations it dominates.
         """
         dominated = self.dominated
         needed = ~(self.spared | dominated[:, None])[np.ix_(active, active)].all(axis=0)
         return dominated[active] | (self.certain[active] & ~needed)
 
     def add(self, active: NDArray[np.int64], differences: NDArray[np.float64]) -> None:
-        """Add one instance.
+        """Add the paired differences of active configurations on one instance.
 
         Parameters
         ----------
@@ -185,7 +184,7 @@ class PairedEvidence:
         n_remaining = self.n_instances - self._n_added
         claimed = -self._sums[pairs] / n_remaining  # m_q
 
-        # against a claim of -1, the smallest outcome, a stake could only gain: skip it
+        # no bet if the claimed mean is -1, the smallest difference: it could only gain
         can_stake = claimed > TIE - 1
         growth = (differences - claimed) / np.where(can_stake, 1 + claimed, 1.0)
         growth = np.where(can_stake, growth, 0.0)

@@ -1,4 +1,4 @@
-"""Our race to the Pareto set within a tolerance."""
+"""ParetoRace, which identifies the Pareto set within a tolerance, and then stops."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -31,8 +31,8 @@ from cobandit.policies.race_standing import Calls, Standing, beats
 from cobandit.policies.race_sums import Contrasts, RaceSums
 from cobandit.policies.tolerance_evidence import ToleranceEvidence, next_certified_look
 
-#: Divisor of the squared threshold in the number of unseen differences of the largest
-#: size that a half-width allows for.
+#: A half-width allows for z^2 / 3 unseen differences of the largest size, where z is
+#: the threshold and 3 is this number.
 UNSEEN = 3.0
 #: Reduction of the threshold in forecasts, in standard errors. Chance decides some
 #: pairs earlier than their current estimates suggest.
@@ -40,7 +40,7 @@ ANTICIPATED = 0.5
 
 
 class ForecastLook(NamedTuple):
-    """Forecast of a look of a race."""
+    """Forecast of a look, a comparison of all active arms of a race."""
 
     #: Number of new units that are evaluated before the look.
     n_units: int
@@ -51,14 +51,15 @@ class ForecastLook(NamedTuple):
 
 
 class ParetoRace(Once):
-    r"""A race of configurations on N shared instances, to a front within a tolerance.
+    r"""Identification of the Pareto set on N shared instances, within a tolerance.
 
-    The instances are in one uniformly random order, which all configurations share. A
-    *look* compares the active configurations on their n shared instances, in each
-    objective and in the cost. The first look is after 20 instances, and the next ones
-    whenever n has grown by 5 %. A look uses the differences
-    :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`, their standard errors and the
-    half-widths h:
+    The race stops by itself when the set is identified. All configurations are
+    evaluated on the same instances, in one uniformly random order. A *look* compares
+    the active configurations on the first n instances, in each objective and in the
+    cost. The first look is after 20 instances, and the next ones whenever n has grown
+    by 5 %. A look uses the differences :math:`\hat\delta_{ij} = \hat\mu_j - \hat\mu_i`,
+    their standard errors :math:`\hat\sigma_{ij}`, and half-widths h of confidence
+    intervals:
 
     .. math::
 
@@ -71,36 +72,39 @@ class ParetoRace(Once):
             \max\Bigl\{\hat\sigma,\,
             \frac zn \Bigl(\frac13 - \frac n{3N}\Bigr)^{1/2}\Bigr\},
 
-    Dominance is in the standard order: no difference is below zero, and some difference
-    is above zero.
+    Call a vector of differences *dominating* if no entry is below zero, and some entry
+    is above zero (the standard order).
 
-    - j certainly *dominates* i if this holds for :math:`\hat\delta - h`.
-    - j certainly *covers* i within the tolerance :math:`\tau` if it holds for
-      :math:`\hat\delta - h + \tau`.
-    - j *may dominate* i by more than the tolerance if it holds for
-      :math:`\hat\delta + h - \tau`.
+    - j certainly *dominates* i if :math:`\hat\delta_{ij} - h` is dominating.
+    - j certainly *covers* i within the tolerance :math:`\tau` if
+      :math:`\hat\delta_{ij} - h + \tau` is dominating.
+    - j *may dominate* i by more than the tolerance if
+      :math:`\hat\delta_{ij} + h - \tau` is dominating.
 
-    Dominated and covered configurations are removed. Configurations that no other one
-    may dominate by more than the tolerance are returned (`Standing`). The race ends
-    when every configuration is settled, which is to say removed or returned. At n = N,
-    h is zero, and the answer is exact.
+    Configurations that are certainly dominated or covered are removed. A configuration
+    is returned if no other one may dominate it by more than the tolerance (`Standing`
+    has the exact rules). The race ends when every configuration is *settled*: removed
+    or
+    returned. At n = N, h is zero, and the answer is exact.
 
-    The **cost** is compared like an objective, so returned configurations are
-    worth their cost. It is reported with each score (`tell`), and the cheaper of two
-    configurations is above the other one. The tolerance of costs is an amount a in the
-    user's unit, or a share r: j covers i if it costs at most :math:`(1 + r)\, c_i + a`.
-    No configuration of at most the same cost dominates a returned one by more than the
-    tolerance. A cheaper configuration that alone covers another one may be returned
-    next to a better one of about the same cost. Costs have no known upper bound, so
-    the larger of two mean costs scales their comparison. A difference that is the
-    same on every instance counts as exact, such as a difference of declared costs or of
-    prices per call (`compare_costs`). With ``front="objectives"``, costs are charged
-    but not compared, as in the paper.
+    The **cost** is compared like an objective, so returned configurations are worth
+    their cost. Costs are reported with the scores (`tell`), and a lower cost is better.
+    The tolerance of costs is an amount a in the user's unit, or a share r: j can cover
+    i only
+    if it costs at most :math:`(1 + r)\, c_i + a`. No configuration of at most the same
+    cost dominates a returned one by more than the tolerance. If a cheap configuration
+    is the only one that covers a removed one, it may be returned in addition to a
+    better one of about the same cost. Costs have no known upper bound, so the larger of
+    two mean costs scales their comparison. A difference that is the same on every
+    instance counts as exact, such as a difference of declared costs or of prices per
+    call (`compare_costs`). With ``front="objectives"``, costs are charged but not
+    compared, as in the paper.
 
-    The threshold z of a look is corrected for m near ties (`find_thresholds`), which
-    every look counts again. A *candidate* is an active i such that no other
-    configuration is above it by two standard errors in every objective. A *rival* of i
-    is a j whose distance from the boundary of covering i is below two standard errors:
+    The threshold z of a look is corrected for m near ties (`find_thresholds`), and m is
+    computed again at every look. A *candidate* is an active configuration i that no
+    other one exceeds by two standard errors in every objective. A *rival* of i is a
+    configuration j whose distance from the boundary of covering i is below two standard
+    errors:
 
     .. math::
 
@@ -111,18 +115,18 @@ class ParetoRace(Once):
             \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12}
             \Bigr\rfloor\Bigr\},
 
-    Here c is the number of candidates that have a rival, and r the mean number of
-    rivals of a candidate. q is the share of the other configurations within three
-    standard errors of the boundary, in the objective with the largest share
-    (`count_near_ties`). A removed rival that i certainly covers is still counted while
-    i is active: of many ties, the last active one is the luckiest, and its evidence
-    must be corrected for all of them. A list of almost
-    equal prompts is therefore raced with more caution than a list with a few clear
-    leaders. The second term of h allows for rare differences that have not been seen.
-    If :math:`z^2 / 3` of them are expected, the probability of seeing none is
-    :math:`e^{-z^2 / 3}`.
+    Here c is the number of candidates with a rival, and r is the mean number of rivals
+    of a candidate. q is the share of the other configurations within three standard
+    errors of the boundary, in the objective with the largest share (`count_near_ties`).
+    A rival that i certainly covers still counts after its removal, while i is active.
+    The reason is that among many ties, the last active one is the luckiest, and its
+    evidence must be corrected for all of them. The correction is therefore larger for a
+    list of almost equal prompts than for a list with a few clear leaders. The second
+    term of h allows
+    for rare differences that have not been seen. If :math:`z^2 / 3` of them are
+    expected, the probability of seeing none is :math:`e^{-z^2 / 3}`.
 
-    If every comparison is right, three statements hold (proof: `Standing`):
+    If every comparison is right, three statements hold at the end (proof: `Standing`):
 
     1. Every configuration is covered within :math:`\tau` by a returned one.
     2. No returned configuration is dominated by more than :math:`\tau`, in every
@@ -130,32 +134,33 @@ class ParetoRace(Once):
     3. No returned configuration is dominated by more than :math:`2 \tau`, in every
        objective, by any configuration.
 
-    With tolerance 0, the answer is then the Pareto set in the standard order. That this
-    fails in at most a share ``error`` of the runs is *measured*, on tables with many
-    near ties (``benchmarks/promises.py``), and not proved. On tables with many means
-    placed on the boundary, the share exceeds ``error`` by at most half a percentage
-    point.
+    With tolerance 0, the answer is then the Pareto set in the standard order. The share
+    of runs in which a statement is wrong is at most ``error`` in simulations on tables
+    with many near ties (``benchmarks/promises.py``); this is not proved. On tables with
+    many means placed on the boundary, the share exceeds ``error`` by at most half a
+    percentage point.
 
-    In a **certified** race, a comparison is certain only by `ToleranceEvidence`. The
-    first look is after 5 instances, and the next ones whenever n has grown by 2 %.
-    Then, on any table, the following holds with probability at least 1 - ``error`` over
-    the order of the instances: at any time, every configuration is covered within
-    :math:`\tau` by an active or returned one, and at the end the three statements hold.
-    Bets need bounded differences, but costs are unbounded. A certified race therefore
-    compares the *declared* costs, and the proof holds for these.
+    A **certified** race compares configurations by `ToleranceEvidence` instead, whose
+    error is proved. The first look is after 5 instances, and the next ones whenever n
+    has grown by 2 %. For any table, the following holds with probability at least 1 -
+    ``error`` over the order of the instances: at any time, every configuration is
+    covered within :math:`\tau` by an active or returned one, and the three statements
+    hold at the end. The proof needs bounded differences, but observed costs are
+    unbounded. A certified race therefore compares the *declared* costs.
 
     With **clusters** of instances, such as questions about one passage, the race
     evaluates whole clusters in a uniformly random order. Clusters then replace
     instances in all definitions above. The score of a configuration on cluster g is
     :math:`\sum_{q \in g} X_{iq} / \max_g |g|`, and the tolerance is multiplied by the
-    mean size of a cluster over the largest size. Scores are sums over a cluster rather
-    than means, because the mean of the sums is proportional to the mean over instances.
+    mean size of a cluster over the largest size. This score is a sum rather than a mean
+    over the cluster, because its mean over clusters is proportional to the mean over
+    instances.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
         Declared mean cost of one evaluation of each configuration, in the user's unit.
-        The race plans by these costs, and compares the costs that are reported.
+        The race plans with these costs, but compares the reported costs.
     n_objectives : int
         D >= 1.
     n_instances : int
@@ -166,17 +171,17 @@ class ParetoRace(Once):
         :math:`\tau \ge 0`, the largest difference that does not matter, in the unit of
         the objective: one value for all objectives, or one per objective.
     error : float
-        In (0, 1): share of runs that may be off by more than the tolerance.
+        In (0, 1): share of runs in which one of the three statements may be wrong.
     budget : float, optional
-        Largest spend, in the unit of the costs; no limit by default. A race that
-        reaches the budget recommends the returned configurations, and the empirical
-        front of the active ones.
+        Upper limit of the total cost; no limit by default. A race that reaches the
+        budget recommends the returned configurations, and the empirical front of the
+        active ones.
     certified : bool
-        Whether ``error`` is proved, on any table and for any number of configurations,
-        instead of measured. On long lists and at wide tolerances, a certified race
-        costs up to two and a half times as much (chapter 5).
+        Whether ``error`` is proved, for any table and any number of configurations.
+        With many configurations and wide tolerances, a certified race costs up to two
+        and a half times as much (chapter 5).
     front : {"objectives and cost", "objectives"}
-        Whether the cost is compared as well.
+        Quantities that are compared.
     cost_tolerance : float or str
         Largest difference of costs that does not matter: an amount in their unit, or a
         share such as ``"10%"``.
@@ -230,8 +235,8 @@ class ParetoRace(Once):
         self.error = _validation.positive(error, "error", 1.0)
         if self.error == 1.0:
             raise CobanditError(
-                "error is 1: a race that may always be wrong has nothing to do ->"
-                " write a smaller one, such as 0.05",
+                "error is 1, which allows a race to be always wrong -> write a smaller"
+                " number, such as 0.05",
                 argument="error",
                 code="out-of-range",
             )
@@ -247,7 +252,7 @@ class ParetoRace(Once):
         self.tolerances = self._read_tolerance(tolerance)
         self.front = _validation.choice(front, "front", FRONTS)
         self.cost_tolerance = cost_tolerance
-        #: Share and amount by which costs may differ.
+        #: Share and amount of ``cost_tolerance``.
         self.cost_margin = read_cost_tolerance(cost_tolerance)
         self.cluster = None if cluster is None else np.asarray(cluster).tolist()
 
@@ -262,12 +267,12 @@ class ParetoRace(Once):
             n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error
         )
 
-        # number of units that are done, which exceeds the depth if some are left out
+        # number of units so far, which exceeds the depth if some of them are left out
         self._reached = 0
         self._standing = Standing(self.costs)
         self._sums = RaceSums(self.n_arms, self.n_objectives, self.compares_cost)
         self._paid = np.zeros((self.n_instances, self.n_arms))
-        # number of removed rivals per arm that the arm certainly covered
+        # per arm, the number of its rivals that it certainly covered at their removal
         self._outdone = np.zeros(self.n_arms, dtype=np.int64)
         self._forecast: list[ForecastLook] | None = None
 
@@ -300,9 +305,9 @@ class ParetoRace(Once):
     def leave_out(self, pull: int) -> None:  # noqa: D102 (as its parent)
         if self.evidence:
             raise CobanditError(
-                "no instance can be left out of a certified race, since its result is"
-                f" certain for all {self.n_instances} -> record a score, or start a"
-                " new race without the instance",
+                "no instance can be left out of a certified race, because its result is"
+                f" about all {self.n_instances} instances -> record a score, or start a"
+                " new race without this instance",
                 argument="pull",
                 code="needs-all-instances",
             )
@@ -312,7 +317,7 @@ class ParetoRace(Once):
 
     @property
     def depth(self) -> int:
-        """Number n of units on which all active arms are compared."""
+        """Number n of instances (or clusters) on which active arms are compared."""
         return self._sums.depth
 
     @property
@@ -353,10 +358,11 @@ class ParetoRace(Once):
         return "out of budget" if self.finished else "open"
 
     def know(self, rewards: ArrayLike, costs: ArrayLike | None = None) -> None:
-        """Record earlier evaluations, which are neither repeated nor charged.
+        """Record earlier evaluations, which are then neither repeated nor charged.
 
-        The race uses them before its first own evaluation. With the evaluations of a
-        race at a larger tolerance, it continues where that race stopped.
+        The race compares configurations by these evaluations first. With the
+        evaluations of a race at a larger tolerance, it continues where that race
+        stopped.
 
         Parameters
         ----------
@@ -377,15 +383,15 @@ class ParetoRace(Once):
         values = np.array(rewards, dtype=np.float64)
         if self.begun.any():
             raise CobanditError(
-                "the race has begun -> make a new one, and record earlier evaluations"
-                " before its first",
+                "the race has begun -> make a new race, and record earlier evaluations"
+                " before its first evaluation",
                 argument="rewards",
                 code="race-has-begun",
             )
         if values.shape != self._rewards.shape or ((values < 0) | (values > 1)).any():
             raise CobanditError(
-                f"rewards must be {self._rewards.shape} numbers in [0, 1], NaN where"
-                " there is none",
+                f"rewards must have shape {self._rewards.shape}, with numbers in [0, 1]"
+                " and NaN for missing evaluations",
                 argument="rewards",
                 code="bad-rewards",
             )
@@ -397,7 +403,8 @@ class ParetoRace(Once):
         has_shape = paid.shape == evaluated.shape
         if not has_shape or not ((paid > 0) & (paid < inf))[evaluated].all():
             raise CobanditError(
-                f"costs must be {evaluated.shape} positive numbers, one per evaluation",
+                f"costs must have shape {evaluated.shape}, with a positive number for"
+                " each evaluation",
                 argument="costs",
                 code="bad-costs",
             )
@@ -411,25 +418,25 @@ class ParetoRace(Once):
         self._update()
 
     def forecast(self) -> NDArray[np.int64]:
-        """Return the number of evaluations of each arm until the end, shape (K,).
+        """Return the expected number of further evaluations of each arm, shape (K,).
 
         The forecast assumes that differences and their variances do not change. It is a
-        typical outcome, not a bound. Before the first look, it contains all remaining
-        evaluations. A certified race is simulated on scores that are drawn from the
-        observed scores.
+        typical outcome, not a bound. Before the first look, the forecast contains all
+        remaining evaluations. For a certified race, it is a simulation with scores that
+        are drawn from the observed ones.
         """
         *_, (missing, _) = self.foresee()
         return missing
 
     def foresee(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-        """Yield the forecast: the current state, and the state after each future look.
+        """Yield the current state, and the expected state after each future look.
 
         Yields
         ------
         evaluations : ndarray of int, shape (K,)
-            Number of further evaluations of each arm until then.
+            Number of further evaluations of each arm until this look.
         settled : ndarray of bool, shape (K,)
-            Mask of arms that are settled then.
+            Mask of arms that are settled after this look.
         """
         if self._forecast is None:
             self._forecast = list(self._foresee_looks())
@@ -447,7 +454,7 @@ class ParetoRace(Once):
             yield missing.copy(), ~np.isin(np.arange(self.n_arms), look.remaining)
 
     def _foresee_looks(self) -> Iterator[ForecastLook]:
-        """Yield the forecast looks, computed on copies of the state of the race."""
+        """Yield the expected future looks, simulated on copies of the race's state."""
         standing = deepcopy(self._standing)
         evidence = deepcopy(self.evidence)
         depth = self.depth
@@ -520,7 +527,7 @@ class ParetoRace(Once):
         self._active = self._standing.active
 
     def _count_complete(self) -> int:
-        """Return the number of next units on which all active arms are evaluated.
+        """Return how many next units already have scores of all active arms.
 
         These units cost nothing, so no look is needed between them.
         """
@@ -547,9 +554,9 @@ class ParetoRace(Once):
         return int((needed <= _budget.add_slack(self.budget) - self.spent).sum())
 
     def _gather(self, values: NDArray[np.float64], units: slice) -> NDArray[np.float64]:
-        """Return values per kept unit: (N, K, ...) -> (n, K, ...).
+        """Return the values of units that are not left out: (N, K, ...) -> (n, K, ...).
 
-        Values of a cluster are summed, and divided by the largest size.
+        The value of a cluster is the sum over its instances, over the largest size.
         """
         if self.cluster is None:
             return values[units][~self.left_out[units]]
@@ -577,7 +584,7 @@ class ParetoRace(Once):
     def _compare(
         self, active: NDArray[np.int64], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
-        """Yield blocks of active arms, and their comparisons with errors at a depth."""
+        """Yield blocks of active arms, compared with all active arms at a depth."""
         unseen = 1 - depth / self._n_units
         margin = self.cost_margin._replace(
             amount=self.cost_margin.amount * self._mean_size
@@ -604,7 +611,7 @@ class ParetoRace(Once):
             yield rows, others
 
     def _count_ties(self, active: NDArray[np.int64], depth: int) -> int:
-        """Return m, the number of near ties for which a look is corrected."""
+        """Return m, the number of near ties for which the threshold is corrected."""
         n_candidates = n_contested = n_rivals = n_others = 0
         n_reached = np.zeros(self.n_objectives + self.compares_cost, dtype=np.int64)
         for rows, others in self._place_all(active, depth):
@@ -622,7 +629,7 @@ class ParetoRace(Once):
         )
 
     def _count_outdone(self, calls: Calls) -> None:
-        """Count, per arm, the rivals that were just removed and that it covers."""
+        """Add, per arm, the number of rivals just removed that the arm covers."""
         before = self._active
         stayed = np.isin(before, self._standing.active)
         removed = ~stayed & ~self._standing.returned[before]
@@ -635,9 +642,9 @@ class ParetoRace(Once):
     def _call(
         self, active: NDArray[np.int64], depth: int
     ) -> tuple[Calls, NDArray[np.float64]]:
-        """Return the calls at a depth, and the strengths of the active arms.
+        """Return the certain comparisons at a depth, and the strengths of active arms.
 
-        A depth beyond the current one gives forecast calls.
+        For a depth beyond the current one, the comparisons are a forecast.
         """
         is_last = depth == self._n_units
         if self.evidence and not is_last:
@@ -672,7 +679,7 @@ class ParetoRace(Once):
         return calls, strength
 
     def _find_threshold(self, active: NDArray[np.int64], depth: int) -> float:
-        """Return the threshold z of a look, from the near ties of the active arms."""
+        """Return the threshold z of a look, corrected for near ties of active arms."""
         look = min(int(np.searchsorted(self._looks, depth)), len(self.thresholds) - 1)
         ties = self._count_ties(active, depth)
         threshold = float(self.thresholds[look, ties - 1])
@@ -683,9 +690,9 @@ class ParetoRace(Once):
 def _read_evidence(
     evidence: ToleranceEvidence, active: NDArray[np.int64]
 ) -> tuple[Calls, NDArray[np.float64]]:
-    """Return the calls that evidence makes certain, and equal strengths.
+    """Return the certain comparisons of a certified race, and equal strengths.
 
-    Evidence decides cover only, so no arm is called dominated.
+    The evidence decides only which arms are covered, so no arm counts as dominated.
     """
     covered, open_ = evidence.read(active)
     calls = Calls(dominated=np.zeros_like(covered), covered=covered, open=open_)

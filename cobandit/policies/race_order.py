@@ -1,4 +1,4 @@
-"""The order of the instances of a race, by whole clusters."""
+"""The order in which a race evaluates instances, by whole clusters."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from cobandit.errors import CobanditError
 
 
 def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.int64]:
-    """Return the position of the first instance of each cluster, and the end, N.
+    """Return the positions of the first instances of clusters, followed by N.
 
     Raises
     ------
     CobanditError
-        If there is not one label per instance, or instances of a cluster are not
+        If the number of labels differs from N, or instances of a cluster are not
         adjacent.
 
     Examples
@@ -44,8 +44,8 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
     counts = Counter(labels[place] for place in starts)
     if apart := [label for label, count in counts.items() if count > 1]:
         raise CobanditError(
-            f"cluster: other instances stand between those of {apart[0]!r} -> order"
-            " the instances by cluster",
+            f"cluster: the instances of {apart[0]!r} are not adjacent -> order the"
+            " instances by cluster",
             argument="cluster",
             code="scattered-cluster",
         )
@@ -56,8 +56,8 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
 def arrange(evaluated: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
     """Return an order of instances by their number of evaluations, largest first.
 
-    Ties are in random order. The race is valid for a table with missing evaluations if
-    an evaluation is not missing because of its score.
+    Ties are in random order. With this order, a race on existing evaluations is valid
+    only if no evaluation is missing because of its score.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def arrange(evaluated: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int, shape (N,)
-        Row numbers of the instances, in their order.
+        Row numbers of the instances, in the order of the race.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Standing of the arms of a race: active or returned, and covers of removed arms."""
+"""The state of the arms in a race: active, returned or removed, and by which arms."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from cobandit.dominance import TIE
 
 
 def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows of differences show dominance in the standard order.
+    """Return a mask of rows in which no entry is negative and some entry is positive.
 
-    These are the rows in which no entry is negative and some entry is positive.
+    Such a row of differences is dominance in the standard order.
 
     Examples
     --------
@@ -25,7 +25,10 @@ def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 class Calls(NamedTuple):
-    """Certain comparisons of k active arms: masks (k, k), False on the diagonal."""
+    """Certain comparisons of k active arms: masks (k, k), False on the diagonal.
+
+    An arm covers another one if it is at most the tolerance worse in every quantity.
+    """
 
     #: Entry [i, j] is True if j dominates i in the standard order.
     dominated: NDArray[np.bool_]
@@ -36,16 +39,18 @@ class Calls(NamedTuple):
 
 
 class Standing:
-    r"""Active arms, returned arms, and covers of the arms that were removed.
+    r"""The active, returned and removed arms of a race, and the arms that cover these.
 
-    A *call* is a certain comparison of two arms (`Calls`). An arm is *present* if it is
-    active or returned. Each look does three things, in this order:
+    A *look* is a comparison of all active arms, and a *call* is a certain result for
+    two of them (`Calls`). An arm is *present* if it is active or returned. A *cover* of
+    a removed arm is a present arm that is at most the tolerance worse in every
+    quantity. Each look does three things, in this order:
 
     1. Dominated arms are removed, weakest first. The dominators of such an arm become
        covers of the arms that it covered.
     2. An arm that a remaining arm covers within the tolerance is removed, most
        expensive first. An arm that is the only cover of a removed arm is not removed,
-       because cover is not transitive, unlike dominance.
+       because being covered is not transitive, unlike dominance.
     3. An arm is *fine* if no active arm may dominate it by more than the tolerance. A
        fine arm is returned, and no longer evaluated, as soon as it is not needed to
        decide whether another arm is fine. When all active arms are fine, all of them
@@ -56,24 +61,24 @@ class Standing:
 
     - Every arm is returned, or covered within :math:`\tau` by a returned arm. Dominance
       is transitive and has no cycles. Therefore an arm that was removed as dominated is
-      below an arm that is present, or below one that was removed as covered. An arm
-      that was removed as covered always has a present cover: a cover that is removed as
+      dominated by a present arm, or by an arm that was removed as covered. An arm that
+      was removed as covered always has a present cover: a cover that is removed as
       dominated is replaced by its dominators, and an only cover is never removed as
       covered.
     - No returned arm i is dominated by more than :math:`\tau` by another returned arm
-      j. If j was active when i was called fine, j was certainly not above i by more
-      than :math:`\tau`. The same holds if j was returned at an earlier look, while i
-      was active.
+      j. If j was active when i was found to be fine, j did not dominate i by more than
+      :math:`\tau`. The same holds if j was returned at an earlier look, while i was
+      active.
     - No returned arm i is dominated by more than :math:`2 \tau` by any arm j. If j was
       active when i was returned, or was returned before, j does not dominate i by more
-      than :math:`\tau`. Otherwise, j is below a present arm, or covered within
+      than :math:`\tau`. Otherwise, j is dominated by a present arm, or covered within
       :math:`\tau` by a present arm m. In some objective, m is at most :math:`\tau`
-      above i, and j at most :math:`\tau` above m.
+      above i, and j is at most :math:`\tau` above m.
 
-    The factor 2 is the price of removing expensive arms early: j and i are compared
-    only on the few instances on which j was evaluated. With another rule, the factor
-    would be 1: keep i active as long as it may be dominated by an arm m that covers a
-    removed arm j. In measurements, this rule cost 2 to 5 % more at a tolerance of .02,
+    The factor is 2 because expensive arms are removed early: j and i are compared only
+    on the few instances on which j was evaluated. Another rule would have the factor 1:
+    it would keep i active as long as an arm m that covers a removed arm j may dominate
+    i. In measurements, runs with that rule cost 2 to 5 % more at a tolerance of .02,
     and 5 to 25 % more at .05.
 
     With tolerance 0, the returned arms are the Pareto set in the standard order.
@@ -81,12 +86,12 @@ class Standing:
     Parameters
     ----------
     costs : ndarray, shape (K,)
+        Costs of the arms, by which arms are ordered.
 
     Attributes
     ----------
     costs : ndarray, shape (K,)
-        Costs by which arms are ordered. Better estimates may replace them during the
-        race.
+        Costs of the arms. Better estimates may replace them during the race.
     active : ndarray of int, shape (k,)
         Numbers of the active arms.
     returned : ndarray of bool, shape (K,)
@@ -103,7 +108,7 @@ class Standing:
         self.costs = costs.copy()
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
-        """Update the standing by the calls of a look.
+        """Remove and return arms, given the certain comparisons of a look.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Sums of scores and costs in a race, and comparisons of arms by these sums."""
+"""Sums of scores and costs in a race, and the comparisons of arms that use them."""
 
 from collections.abc import Iterator
 from math import sqrt
@@ -17,7 +17,8 @@ from cobandit.policies.cost_comparison import (
 
 Floats = NDArray[np.float64]
 
-#: Number of compared quantities in one block of arms, a few megabytes per array.
+#: Number of compared values in one block of arms, which takes a few megabytes per
+#: array.
 BLOCK = 2**18
 
 
@@ -28,24 +29,25 @@ class Contrasts(NamedTuple):
     above: Floats
     #: Standard error of ``above``.
     above_error: Floats
-    #: ``above``, with the tolerance added.
+    #: ``above`` plus the tolerance.
     within: Floats
     #: Standard error of ``within`` and of ``beyond``.
     within_error: Floats
-    #: ``above``, with the tolerance subtracted. For the cost, the same as ``within``: a
+    #: ``above`` minus the tolerance. For the cost, it equals ``within``, because a
     #: dominator may cost more by the tolerance.
     beyond: Floats
-    #: 1 if the difference varies over instances, else 0. Differences that vary have a
-    #: smallest half-width.
+    #: 1 if the difference varies over instances, else 0. A difference that does not
+    #: vary is exact, so its confidence interval has no width.
     varies: Floats
 
 
 class RaceSums:
-    """Sums over the instances on which all active arms of a race were evaluated.
+    """Sums of scores, costs and their products, over instances shared by active arms.
 
     Parameters
     ----------
     n_arms, n_objectives : int
+        K and D.
     compares_cost : bool
         Whether the cost is compared like an objective.
 
@@ -96,17 +98,17 @@ class RaceSums:
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
         """Yield blocks of active arms, and their comparisons with all active arms.
 
-        Blocks are positions in ``active``. All comparisons at once would need as much
-        memory as the sums of products.
+        A block is an array of positions in ``active``. Comparing all arms at once would
+        need as much memory as the sums of products.
 
         Parameters
         ----------
         active : ndarray of int, shape (k,)
         unseen : float
-            Share of unseen instances at ``depth``.
+            Share of all instances that are not evaluated at ``depth``.
         depth : int
-            Number of instances at which standard errors are computed: the current
-            depth, or a larger one for forecasts.
+            Number of instances for standard errors: the current number, or a larger one
+            for a forecast.
         tolerances : ndarray, shape (D,)
         cost_tolerance : CostTolerance
         """

@@ -1,4 +1,4 @@
-"""The registry of methods, the policies that have a label."""
+"""The registry of methods: policy classes, with their names, kinds and options."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -23,8 +23,8 @@ SUPPLIED = frozenset(
     | {"cost_range", "costs", "expected_costs", "largest_costs", "cluster"}
 )
 
-#: Compiled kernels by class, which `cobandit.replay.kernels` registers. A policy
-#: without a kernel is replayed in Python.
+#: Compiled implementations of policies for replays (kernels), by class, which
+#: `cobandit.replay.kernels` registers. A policy without a kernel is replayed in Python.
 KERNELS: dict[type[AskTell], Any] = {}
 
 
@@ -43,7 +43,8 @@ def is_builtin(defined: Any) -> bool:
 def get_kind(policy: type[AskTell]) -> str:
     """Return the kind of a method: ``"online"``, ``"identification"`` or ``"once"``.
 
-    A method is of kind ``"once"`` if ``n_instances`` is one of its parameters.
+    A method of kind ``"once"`` identifies the front of a finite benchmark and evaluates
+    each instance at most once; ``n_instances`` is one of its parameters.
     """
     if not issubclass(policy, IdentificationPolicy):
         return "online"
@@ -106,10 +107,10 @@ class Spec:
         return ", ".join(f"{key}={value}" for key, value in sorted(self.given.items()))
 
     def make(self, rho: float, **supplied: Any) -> AskTell:
-        """Return the policy for one budget.
+        """Return a new policy with these options, for one budget.
 
-        The class receives its options, and the supplied arguments that are among its
-        parameters. ``eta`` becomes n_init = max(1, floor(eta rho)).
+        Of the ``supplied`` arguments, those that the class has as parameters are used.
+        An option ``eta`` is replaced by ``n_init = max(1, floor(eta rho))``.
         """
         options = dict(self.given)
         if "eta" in options:
@@ -129,13 +130,14 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
         ``"HVUCB"``, ``"AccuracyCostUCB"`` and ``"UniformAllocation"``; for
         identification, ``"CoPSI"``, ``"PSISR"`` and ``"UniformIdentification"``; on a
         finite benchmark, ``"CoPSIOnce"`` and ``"UniformOnce"``. `list_methods` returns
-        all names. Your own class must extend ``OnlinePolicy`` or
-        ``IdentificationPolicy``. A class without a kernel is replayed in Python, about
-        a hundred times slower, and in several processes if they can import it.
+        all names. A class of your own must extend ``OnlinePolicy`` or
+        ``IdentificationPolicy``. If it has no compiled kernel, it is replayed in
+        Python, about a hundred times slower. Several processes can share this work if
+        they can import the class.
     **options
-        Keyword arguments of the class, except those that the table supplies. Online
-        methods also accept ``eta``, which stands for ``n_init = max(1, floor(eta
-        rho))`` (paper, Appendix A).
+        Keyword arguments of the class, except those that the table supplies, such as
+        ``costs``. Online methods also accept ``eta``, which sets ``n_init = max(1,
+        floor(eta rho))`` (paper, Appendix A).
 
     Returns
     -------
@@ -171,7 +173,8 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
         _validation.choice(option, f"option of {policy.__name__}", sorted(allowed))
         if isinstance(value, (np.ndarray, list)):
             raise CobanditError(
-                f"option {option} of {policy.__name__} must be a single value",
+                f"option {option} of {policy.__name__} must be a single value, not an"
+                " array or a list",
                 argument=option,
                 code="not-a-single-value",
             )
@@ -180,7 +183,8 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
         options["eta"] = _validation.non_negative(options["eta"], "eta")
         if "n_init" in options:
             raise CobanditError(
-                "eta stands for n_init: give one of them",
+                "eta and n_init are both given, but eta determines n_init: give only"
+                " one of them",
                 argument="eta",
                 code="eta-and-n-init",
             )
@@ -189,11 +193,11 @@ def spec(name: str | type[AskTell], **options: Any) -> Spec:
 
 
 def check_class(policy: type[Any]) -> None:
-    """Raise unless a class is a policy whose name no other built-in policy has."""
+    """Raise unless a class is a policy with a name that no built-in policy has."""
     if not issubclass(policy, (OnlinePolicy, IdentificationPolicy)):
         raise CobanditError(
-            f"{policy.__name__} is not a method: extend OnlinePolicy or"
-            " IdentificationPolicy",
+            f"{policy.__name__} is not a method: its class must extend OnlinePolicy"
+            " or IdentificationPolicy",
             argument="policy",
             code="not-a-method",
         )
@@ -207,17 +211,18 @@ def check_class(policy: type[Any]) -> None:
 
 
 def read_methods(methods: Any, kind: str) -> list[Spec]:
-    """Return names, classes and specs as specs, for one kind of experiment.
+    """Return a list of methods as `Spec` objects, for one kind of experiment.
 
-    On a finite benchmark, a method is replaced by its version for finite benchmarks,
-    such as PSISR by PSISROnce.
+    Methods may be given as names, classes or specs. For the kind ``"once"``, a method
+    is replaced by its version for finite benchmarks, such as PSISR by PSISROnce.
     """
     of_kind = list_methods(kind)
     if isinstance(methods, (str, Spec, type)):
         methods = [methods]
     if not isinstance(methods, Iterable):
         raise CobanditError(
-            f"methods: names or specs are needed, got {methods!r}",
+            f"methods must be a name, a class or a spec, or a list of these, got"
+            f" {methods!r}",
             argument="methods",
             code="not-a-method",
         )
@@ -247,7 +252,10 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
 
         hint = ""
         if method.kind == "once":
-            hint = "it evaluates once: give feedback 'once'; "
+            hint = (
+                "it evaluates each instance at most once, so give feedback='once' to"
+                " replay_identification; "
+            )
         raise CobanditError(
             f"{method.name} is not a method for {kind} replays; {hint}known:"
             f" {', '.join(of_kind)}",
@@ -258,14 +266,15 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
     labels = [(method.name, method.options) for method in chosen]
     if len(set(labels)) < len(labels):
         raise CobanditError(
-            "the same method with the same options is named twice",
+            "methods has the same method with the same options twice: remove one of"
+            " them",
             argument="methods",
             code="repeated-method",
         )
     n_classes = len({method.policy for method in chosen})
     if n_classes > len({method.name for method in chosen}):
         raise CobanditError(
-            "two classes have the same name: rename one of them",
+            "methods has two classes of the same name: rename one of them",
             argument="methods",
             code="equal-names",
         )

@@ -1,4 +1,4 @@
-"""Depths up to which a policy on shared instances can afford to evaluate."""
+"""Numbers of instances (depths) that a policy on shared instances can afford."""
 
 from math import floor
 
@@ -12,9 +12,12 @@ from cobandit._budget import SLACK
 def planned_depth(
     costs: ArrayLike, depth: int, n_instances: int, remaining: float
 ) -> int:
-    r"""Return the largest depth of the next removal that leaves enough for later ones.
+    r"""Return the largest affordable number of instances before the next removal.
 
-    The plan assumes that the most expensive configurations are removed first:
+    The number of instances on which all active configurations are evaluated is called
+    depth. The plan assumes that the most expensive configurations are removed first,
+    and
+    returns the largest m such that all evaluations fit into the remaining budget R:
 
     .. math::
 
@@ -22,29 +25,29 @@ def planned_depth(
         \max\Bigl\{m \in [n_0, N] : \sum_{r=1}^{k-1} C_r\, (n_r - n_{r-1}) \le R \Bigr\}
 
     Here :math:`C_r` is the cost of one evaluation of each configuration that remains
-    after r - 1 removals. Whichever configuration is removed, the first phase costs
-    exactly :math:`C_1 (m - n_0)` of R. Plans that are renewed after each removal
-    therefore never spend more than R. At m = N, everything is evaluated.
+    after r - 1 removals. Whichever configuration is removed first, the evaluations
+    until then cost exactly :math:`C_1 (m - n_0)`. If the plan is renewed after each
+    removal, no more than R is ever spent. At m = N, everything is evaluated.
 
     There may be no such m. For example, at costs 1, 4, 1 and a depth of 3, the plan for
-    m = 3 takes the two cheap configurations to a depth of 9, which costs 12. If R is
-    smaller, the current depth is returned: a configuration is removed before any other
-    evaluation, and a new plan is made.
+    m = 3 evaluates the two cheap configurations up to a depth of 9, which costs 12. If
+    R is smaller, the current depth is returned. A configuration is then removed without
+    further evaluations, and a new plan is made.
 
     Parameters
     ----------
     costs : array_like, shape (k,)
         Costs of the k >= 2 active configurations.
     depth, n_instances : int
-        :math:`n_0`, the number of evaluations of each active configuration, and N, the
-        number of instances.
+        :math:`n_0`, the number of evaluations that each active configuration already
+        has, and N, the number of instances.
     remaining : float
         R, the remaining budget, in the unit of the costs.
 
     Returns
     -------
     int
-        m, or :math:`n_0` if there is none. Time O(k log(k N)).
+        m, or :math:`n_0` if there is no such m. Time O(k log(k N)).
 
     Examples
     --------
@@ -63,7 +66,7 @@ def planned_depth(
 def find_depth(
     sums: NDArray[np.float64], depth: int, n_instances: int, remaining: float
 ) -> int:
-    """Return `planned_depth` by bisection, from the sums of ascending costs.
+    """Return `planned_depth`, given the cumulative sums of the ascending costs.
 
     The kernel compiles this function.
     """
@@ -80,8 +83,8 @@ def find_depth(
             if target > reached:
                 spend += round_cost * (target - reached)
                 reached = target
-            # later phases only increase the spend, and cost nothing once everything is
-            # evaluated: in both cases the comparison below is decided
+            # later phases only increase the cost, or add none once everything is
+            # evaluated, so the comparison below is already decided
             if spend > remaining or reached == n_instances:
                 break
 

@@ -1,4 +1,4 @@
-"""Certain cover within a tolerance, by betting on paired evaluations."""
+"""Anytime-valid evidence that one arm is not worse than another by a tolerance."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,21 +10,21 @@ from cobandit.dominance import TIE
 BET_SIZES = np.array([0.1, 0.2, 0.4])
 #: Largest share of the capital that one instance may cost.
 LARGEST_LOSS = 0.99
-#: Sum of squared deviations that is added to every estimate of a variance: one
-#: deviation of the largest size, 1.
+#: Number that is added to the sum of squared deviations in every estimate of a
+#: variance: the square of the largest deviation, 1.
 PRIOR_SCATTER = 1.0
-#: Relative growth of the depth between comparisons of a certified race.
+#: Relative growth of the number of instances between comparisons of a certified race.
 STEP = 0.02
 #: Number of instances at the first deposit of capital. There is another deposit
 #: whenever this number has doubled.
 FIRST_DEPOSIT = 5
-#: Strength of the evidence for a cover that is impossible because of the costs. It is
-#: finite, and therefore above the diagonal.
+#: Value for the clarity of a cover that is impossible because of the costs. It is
+#: finite, so that the diagonal, -inf, is never chosen.
 HOPELESS = -1e300
 
 
 def next_certified_look(depth: int, n_instances: int) -> int:
-    """Return the depth of the next comparison of a certified race.
+    """Return the number of instances at the next comparison of a certified race.
 
     The evidence is valid at any time, so frequent comparisons do no harm.
 
@@ -37,14 +37,16 @@ def next_certified_look(depth: int, n_instances: int) -> int:
 
 
 class ToleranceEvidence:
-    r"""Anytime-valid evidence of cover within a tolerance, on any table.
+    r"""Anytime-valid evidence that an arm is not worse than another by a tolerance.
 
-    For configurations i and j and an objective d, capital is bet against the claim
-    :math:`\mu_j^{(d)} - \mu_i^{(d)} \le -\tau_d`, that j is below i by at least the
-    tolerance. Let :math:`x_q = X_{jq} - X_{iq} \in [-1, 1]`, and let :math:`S_{q-1}` be
-    the sum of the first q - 1 of N differences. Then the claim says that the mean of
-    the remaining differences is at most :math:`m_q`. An instance multiplies the capital
-    by :math:`G_q`:
+    Configuration j *covers* i if j is worse than i by less than the tolerance in each
+    objective. The evidence is valid for any table. For each pair and objective d,
+    capital is bet against the *claim* :math:`\mu_j^{(d)} - \mu_i^{(d)} \le -\tau_d`: j
+    is worse than i by at least the tolerance. Let :math:`x_q = X_{jq} - X_{iq} \in [-1,
+    1]` be the difference on the q-th of N instances, and let :math:`S_{q-1}` be the sum
+    of the first q - 1 differences. Then the claim states that the mean of the remaining
+    differences is at most :math:`m_q`. The q-th instance multiplies the capital by
+    :math:`G_q`:
 
     .. math::
 
@@ -53,38 +55,39 @@ class ToleranceEvidence:
         \lambda_s = \min\Bigl\{\frac{b_s}{\hat\sigma} \frac{N}{N - q + 1},\
             \frac{0.99}{1 + m_q}\Bigr\}
 
-    There are three sizes :math:`b_s`. The first q - 1 differences give the estimate
-    :math:`\hat\sigma` and the weights :math:`w_s`, which are proportional to the
-    capital that size s alone would have made of these differences. Nothing is bet if
-    these differences do not contradict the claim. If the claim is true, :math:`E[G_q
-    \mid \text{past}] \le 1`.
+    There are three bet sizes :math:`b_s`. The estimate :math:`\hat\sigma` and the
+    weights :math:`w_s` use the first q - 1 differences. The weight of size s is
+    proportional to the capital that bets of this size alone would have reached. Nothing
+    is bet if these differences do not contradict the claim. If the claim is true,
+    :math:`E[G_q \mid \text{past}] \le 1`.
 
-    Each configuration i has a purse, initially 1 / K of one unit. After 5, 10, 20, 40,
-    ... instances, it deposits half of the purse in two ways:
+    Each configuration i has a *purse* of capital, initially 1 / K. After 5, 10, 20, 40,
+    ... instances, half of the purse is deposited, that is, bet from then on. It is used
+    for two statements:
 
-    - *On cover.* Let j be the configuration that most clearly covers i. The amount is
-      deposited on each of the D claims of the pair (i, j), because j covers i only if
-      all of them are rejected.
-    - *On sparing*, the statement that another configuration does not dominate i by the
-      tolerance or more. The same amount is divided equally among the K - 1 other
-      configurations, and each part is bet in the most promising objective.
+    - *j covers i*, where j is the configuration that most clearly covers i. The amount
+      is deposited on each of the D claims of the pair (i, j), because j covers i only
+      if all of them are rejected.
+    - *i is spared from j*: j does not dominate i by the tolerance or more. The amount
+      is divided equally among the K - 1 other configurations j, and each part is bet in
+      the most promising objective.
 
-    The same amount can be used twice. If i is in the Pareto set, only a wrong cover
-    does harm; if it is not, only wrong sparing does. The purse of a removed
-    configuration is divided among the others. A statement is certain as soon as its
-    capital reaches 1 / error.
+    The same amount can be used twice, because only one of the two statements can do
+    harm
+    if it is wrong: the first if i is in the Pareto set, the second if it is not. The
+    purse of a removed configuration is divided among the others. A statement is certain
+    as soon as its capital reaches 1 / error.
 
     With probability at least 1 - error over the order of the instances, the following
     holds at all times:
 
-    1. Each certain cover of a configuration of the Pareto set is right.
+    1. If a configuration of the Pareto set is certainly covered, this is right.
     2. No configuration outside the Pareto set is spared from one that is above it by
        the tolerance or more in every objective.
 
     Declared costs need no bets: each configuration is spared from configurations that
-    cost too much to cover it.
-
-    The proof is in chapter 5. It needs no union bound over pairs, objectives or looks.
+    cost too much to cover it. The proof is in chapter 5. It needs no union bound over
+    pairs, objectives or comparisons.
 
     Parameters
     ----------
@@ -158,7 +161,7 @@ class ToleranceEvidence:
         self._sparing_capital = np.zeros((n_arms, n_arms))
 
     def add(self, active: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
-        """Add one instance.
+        """Add the scores of active configurations on one instance.
 
         Parameters
         ----------
@@ -197,7 +200,7 @@ class ToleranceEvidence:
     def read(
         self, active: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the certain covers, and the pairs with possible dominance.
+        """Return which arms certainly cover which, and which may still dominate which.
 
         Returns
         -------
@@ -244,7 +247,7 @@ class ToleranceEvidence:
         deviation: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Return the factors G_q by which capital on pairs grows, shape (k, k, D)."""
-        # against a claim of -1, the smallest outcome, a bet could only gain: skip it
+        # no bet if the claimed mean is -1, the smallest difference: it could only gain
         can_bet = claimed > TIE - 1
         above = np.where(can_bet, differences - claimed, 0.0)
         largest = LARGEST_LOSS / np.where(can_bet, 1 + claimed, 1.0)
@@ -272,7 +275,7 @@ class ToleranceEvidence:
         self.spared[pairs] |= self._sparing_capital[pairs] >= self.limit
 
     def _deposit(self, active: NDArray[np.int64]) -> None:
-        """Deposit half of each purse, on the clearest cover and on sparing."""
+        """Deposit half of each purse, for the clearest cover and for sparing."""
         if len(active) < 2:
             return
 

@@ -1,4 +1,4 @@
-"""Fast replays of policies on tables: kernels, drivers and parallel back ends."""
+"""Simulated runs of policies on tables (replays): compiled code and parallel runs."""
 
 from cobandit.policies.registry import Spec as Spec
 from cobandit.policies.registry import spec as spec

@@ -1,4 +1,4 @@
-"""Replays of online selection and Pareto identification, as tidy frames."""
+"""Replays: simulated runs of policies on a table, as tidy data frames."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ POINTS = 200
 
 
 def _infeasible(cell: GridCell, *names: str) -> dict[str, Any]:
-    """Return the columns of a cell whose budget is too small."""
+    """Return the columns of runs whose budget is too small for the method."""
     nothing = np.fromiter([()] * len(cell.replications), dtype=object)
     defaults = {"pulls": 0, "best_arm_pulls": 0, "returned": nothing, "correct": False}
     columns = {name: defaults.get(name, np.nan) for name in names}
@@ -45,7 +45,7 @@ def _infeasible(cell: GridCell, *names: str) -> dict[str, Any]:
 
 
 def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
-    """Replay a cell, and return its columns of the frame of `replay_online`."""
+    """Replay one method at one budget; return its columns for `replay_online`."""
     problem = source.problem
     try:
         runs = play_cell(source, cell)
@@ -66,7 +66,7 @@ def _online_part(source: Source, cell: GridCell) -> dict[str, Any]:
 
 
 def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
-    """Replay a cell, and return its columns of the frame of `replay_paths`."""
+    """Replay one method at one budget; return its columns for `replay_paths`."""
     try:
         pulls = play_cell(source, cell).pulls
     except BudgetError:
@@ -74,9 +74,10 @@ def _paths_part(source: Source, cell: GridCell) -> dict[str, Any]:
             cell, spent=np.nan, efficiency_regret=np.nan, moving_average=np.nan
         )
 
-    # A record needs the length of a run. Runs are deterministic, so each one is
-    # run again with a record once its length is known. They are recorded one at a time,
-    # because a run with thousands of arms has millions of pulls.
+    # The size of a record is the length of the run, which is known only afterwards.
+    # Runs are deterministic, so each is repeated with a record of this size. They are
+    # recorded one at a time, because a run with thousands of arms has millions of
+    # pulls.
     steps = cell.budget * np.arange(1, POINTS + 1) / POINTS
     regrets = np.empty((len(pulls), POINTS))
     averages = np.empty((len(pulls), POINTS))
@@ -111,13 +112,13 @@ def replay_online(
     true_costs: str | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    r"""Replay online policies on a table (paper, Section 5 and Appendix A).
+    r"""Simulate online policies on a table (paper, Section 5 and Appendix A).
 
-    Feedback is drawn from the evaluation split by arm-wise bootstrap with common random
-    numbers. Regrets are computed from the means of this split. The profiling split
-    provides the prior knowledge of a policy: the range of single costs, and the mean
-    costs that decide which arms are affordable. Regrets are in the unit of the largest
-    single cost of the profiling split.
+    The feedback of a pull is a row of the arm in the evaluation split, drawn with
+    replacement (arm-wise bootstrap). Regrets are computed from the means of this split.
+    Policies know two things from the profiling split: the range of single costs, and
+    the mean costs, which decide whether an arm is affordable. Regrets are in the unit
+    of the largest single cost of the profiling split.
 
     Parameters
     ----------
@@ -132,9 +133,9 @@ def replay_online(
     seed : int
         Any number from 0 to 2^64 - 1.
     true_costs : {"evaluation", "profiling"}, optional
-        Split whose mean costs divide the true hypervolume, as in
-        `EvaluationTable.truth`. The default is evaluation, and profiling for a
-        reconstruction of the paper's tables (open choice A10 of the book).
+        Split whose mean costs are the true costs, as in `EvaluationTable.truth`. The
+        default is evaluation. For a reconstruction of the paper's tables, it is
+        profiling (open choice A10 of the book).
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress``, as in
         `cobandit.replay.parallel.run`. Results do not depend on them.
@@ -142,11 +143,11 @@ def replay_online(
     Returns
     -------
     DataFrame
-        One row per ``method``, ``options``, ``rho`` and ``replication``: ``budget`` and
-        ``spent`` in the unit of the table; ``status``, ``"ok"``, or ``"infeasible"`` if
-        the budget is too small; ``pulls``; ``efficiency_regret``; ``standard_regret``,
-        against :math:`\nu_{i^\star} B`; ``best_arm_pulls``; ``dataset``, ``kind`` and
-        ``unit`` of the table.
+        One row per run, with columns ``method``, ``options``, ``rho`` and
+        ``replication``; ``budget`` and ``spent`` in the unit of the table; ``status``,
+        which is ``"ok"``, or ``"infeasible"`` if the budget is too small; ``pulls``;
+        ``efficiency_regret``; ``standard_regret``, against :math:`\nu_{i^\star} B`;
+        ``best_arm_pulls``; and ``dataset``, ``kind`` and ``unit`` of the table.
 
     Raises
     ------
@@ -178,7 +179,7 @@ def replay_paths(
     true_costs: str | None = None,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Return the regrets along the runs of `replay_online`.
+    """Simulate runs like `replay_online`, and return their regrets step by step.
 
     Parameters
     ----------
@@ -188,12 +189,12 @@ def replay_paths(
     Returns
     -------
     DataFrame
-        200 rows per run, at equal steps of the budget: ``method``, ``options``,
-        ``rho``, ``replication``; ``spent``, the spend at this step;
-        ``efficiency_regret``, the regret so far; ``moving_average``, the mean gap of
-        the last 50 pulls (NaN before the first pull); ``dataset``, ``kind`` and
-        ``unit`` of the table. A budget that is too small gives one row of NaN per
-        replication.
+        200 rows per run, at equal steps of the budget, with columns ``method``,
+        ``options``, ``rho`` and ``replication``; ``spent``, the spend at this step;
+        ``efficiency_regret``, the regret so far; ``moving_average``, the mean
+        efficiency gap of the last 50 pulls (NaN before the first pull); and
+        ``dataset``, ``kind`` and ``unit`` of the table. If the budget is too small,
+        there is one row of NaN per replication.
 
     Raises
     ------
@@ -218,7 +219,7 @@ def replay_paths(
 def _identification_part(
     source: Source, cell: GridCell, realised: bool
 ) -> dict[str, Any]:
-    """Replay a cell, and return its columns of the frame of `replay_identification`."""
+    """Replay one method at one budget; return columns for `replay_identification`."""
     problem = source.problem
     method: Any = cell.spec.policy
     is_race = issubclass(method, ParetoRace)
@@ -274,18 +275,18 @@ def replay_identification(
     feedback: str = "bootstrap",
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    r"""Replay Pareto identification on a table (paper, Section 5 and Appendix A).
+    r"""Simulate Pareto identification on a table (paper, Section 5 and Appendix A).
 
-    The truth is the Pareto set of the means of the evaluation split. Methods know the
-    mean costs of the profiling split. For a `cobandit.ParetoRace`, the truth is the
-    front of the means and the charged costs, unless the race has
-    ``front="objectives"``.
+    The returned set is compared with the Pareto set of the evaluation split's means.
+    For a `cobandit.ParetoRace`, it is compared with the front of these means and the
+    charged costs, unless the race has ``front="objectives"``. Methods know the mean
+    costs of the profiling split.
 
     With ``feedback="once"``, the evaluation split is a finite benchmark. Each
     replication has one random order of its instances, which all configurations, methods
     and budgets share. A configuration is evaluated at most once on each instance.
-    Instances that were not evaluated with every configuration are left out, also when
-    the truth is computed.
+    Instances that were not evaluated with every configuration are left out, also from
+    the true means.
 
     Parameters
     ----------
@@ -294,8 +295,8 @@ def replay_identification(
         Names of methods, classes, or results of `spec`.
     rho : float or list of float
         Budgets as :math:`\rho = B / (K \bar c)`. Give either ``rho`` or ``share``. Give
-        neither if all methods stop by themselves (``"ParetoRace"``). Their budget is
-        then infinite.
+        neither if all methods are a ``"ParetoRace"``, which stops by itself; the budget
+        is then infinite.
     replications : int
         Number of independent runs per method and budget. All methods and budgets use
         the same random streams.
@@ -305,13 +306,14 @@ def replay_identification(
         Charge of a pull. ``"declared"``: the mean profiling cost, which the method
         knows, as Theorem 2 assumes. ``"realised"``: the cost of the drawn evaluation.
     share : float or list of float
-        Budgets as shares of the cost of evaluating every instance of the evaluation
-        split.
+        Budgets as shares of the cost of evaluating every configuration on every
+        instance of the evaluation split.
     feedback : {"bootstrap", "once"}
-        ``"bootstrap"``: arm-wise bootstrap, as in the paper. ``"once"``: each instance
-        at most once, for methods that know the number of instances, such as
-        ``"CoPSIOnce"`` and ``"UniformOnce"``. A method of the paper is then replaced by
-        its version for finite benchmarks, such as ``"PSISR"`` by PSISROnce.
+        ``"bootstrap"``: each evaluation is drawn with replacement, as in the paper.
+        ``"once"``: each instance is evaluated at most once. This is for methods that
+        know the number of instances, such as ``"CoPSIOnce"`` and ``"UniformOnce"``. A
+        method of the paper is then replaced by its version for finite benchmarks, such
+        as ``"PSISR"`` by PSISROnce.
     **parallel
         ``workers``, ``backend``, ``scheduler``, ``progress``, as in
         `cobandit.replay.parallel.run`. Results do not depend on them.
@@ -319,20 +321,22 @@ def replay_identification(
     Returns
     -------
     DataFrame
-        One row per ``method``, ``options``, ``rho`` and ``replication``: ``budget`` and
-        ``spent`` in the unit of the table; ``status``; ``pulls``; ``returned``, a tuple
-        of configuration names; ``correct``, whether it is exactly the Pareto set;
-        ``f1``; ``dataset``, ``kind`` and ``unit`` of the table.
+        One row per run, with columns ``method``, ``options``, ``rho`` and
+        ``replication``; ``budget`` and ``spent`` in the unit of the table; ``status``;
+        ``pulls``; ``returned``, a tuple of configuration names; ``correct``, whether
+        these are exactly the Pareto set; ``f1``, their F1 score; and ``dataset``,
+        ``kind`` and ``unit`` of the table.
 
-        If budgets are shares or feedback is once, ``share`` is the budget as a share of
-        the cost of evaluating everything, or the spend as such a share if there is no
-        budget. If feedback is once, ``cover`` is the largest distance of a
-        configuration from being covered by a returned one, and ``excess`` the largest
-        margin by which a returned one is dominated.
+        If budgets are shares, or if ``feedback="once"``, the column ``share`` is the
+        budget as a share of the cost of evaluating everything. Without a budget, it is
+        the spend as such a share. If ``feedback="once"``, ``cover`` is the smallest
+        tolerance within which every configuration is covered by a returned one, and
+        ``excess`` is the largest margin by which a configuration dominates a returned
+        one.
 
-        The status is ``"ok"``, or ``"infeasible"`` if the budget is too small. A race
-        ends as ``"settled"`` or ``"out of budget"``. ``cover`` and ``excess``, not
-        ``correct``, show whether it is right within its tolerance.
+        The status is ``"ok"``, or ``"infeasible"`` if the budget is too small. The
+        status of a race is ``"settled"`` or ``"out of budget"``. Use ``cover`` and
+        ``excess``, not ``correct``, to judge a race with a tolerance.
 
     Raises
     ------
@@ -364,14 +368,20 @@ def replay_identification(
 
     stop_by_themselves = all(issubclass(method.policy, ParetoRace) for method in chosen)
     has_no_budget = rho is None and share is None and stop_by_themselves
-    if (rho is None) == (share is None) and not has_no_budget:
+    if rho is not None and share is not None:
         raise CobanditError(
-            "budgets are given by rho or by share: exactly one of the two is needed",
+            "rho and share are both given: give the budgets as only one of them",
+            argument="rho",
+            code="rho-or-share",
+        )
+    if rho is None and share is None and not has_no_budget:
+        raise CobanditError(
+            "no budget is given: give rho or share",
             argument="rho",
             code="rho-or-share",
         )
 
-    # budgets as rho; without a budget, a placeholder is replaced by infinity below
+    # budgets as rho; without a budget, 1 is used first and replaced by infinity below
     everything = _rho_of_everything(source)
     shares = _read_shares(share, everything)
     rhos: Any = list(shares) if rho is None else rho
@@ -408,7 +418,7 @@ def _rho_of_everything(source: Source) -> float:
 def _read_shares(
     share: Iterable[float] | float | None, everything: float
 ) -> dict[float, float]:
-    """Return the shares of budgets by rho, empty without shares."""
+    """Return a mapping from rho to the share that it is, empty without shares."""
     if share is None:
         return {}
     shares = share if isinstance(share, Iterable) else [share]

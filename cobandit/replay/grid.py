@@ -1,4 +1,4 @@
-"""The grid of an experiment: methods, budgets and replications, cut into parts."""
+"""The grid of an experiment: methods x budgets x replications, cut into tasks."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from cobandit.replay.running import Runs, run_kernel
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Largest number of parts of a cell, a method at one budget. Progress is shown, and
-#: Ctrl-C works, between parts.
+#: Largest number of tasks into which the replications of one method at one budget are
+#: cut. Progress is shown, and Ctrl-C works, between tasks.
 PARTS = 20
-#: Number of parts of the whole grid that keeps many workers busy. Cells of large grids
-#: have fewer parts, because each part has an overhead.
+#: Number of tasks that keeps many workers busy. A grid with many methods and budgets
+#: has fewer tasks for each of them, because each task has an overhead.
 ENOUGH = 100
 
 
 class Source(NamedTuple):
-    """The data of a table that workers need, small and picklable."""
+    """The data of a table that a replay needs, small and picklable."""
 
     feedback: FeedbackRows  #: rows of the evaluation split
     problem: Problem  #: the true means and costs
     costs: NDArray[np.float64]  #: shape (K,), mean profiling costs
     cost_range: tuple[float, float]  #: smallest and largest single profiling cost
-    #: shape (N,), cluster of each instance, if feedback is once and the table has any
+    #: shape (N,), cluster of each instance; None without clusters, or for a bootstrap
     cluster: NDArray[np.int64] | None = None
 
 
 class GridCell(NamedTuple):
-    """A part of a cell of the grid."""
+    """A task of an experiment: some replications of one method at one budget."""
 
     spec: Spec  #: method and options
     rho: float  #: budget as rho
     budget: float  #: budget in the unit of the costs
-    replications: NDArray[np.int64]  #: numbers of the replications of this part
+    replications: NDArray[np.int64]  #: numbers of these replications
     seed: int  #: seed of the experiment
 
 
 def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
-    """Return the data of a table that workers need.
+    """Return the data of a table that a replay needs.
 
     Parameters
     ----------
@@ -71,7 +71,9 @@ def pack_table(table: EvaluationTable, true_costs: str | None = None) -> Source:
 
 
 def pack_shared(table: EvaluationTable) -> Source:
-    """Return the data of a table on the instances that all configurations share.
+    """Return the data for a replay that evaluates each shared instance at most once.
+
+    Only instances that have been evaluated with every configuration are kept.
 
     Raises
     ------
@@ -87,9 +89,10 @@ def pack_shared(table: EvaluationTable) -> Source:
     n_instances = int(is_shared.sum()) // table.n_arms
     if n_instances < 2:
         raise CobanditError(
-            f"{table.name}: every configuration was evaluated on only {n_instances}"
-            " instances of the evaluation split, and feedback 'once' compares on shared"
-            " instances -> leave out configurations with few results",
+            f"{table.name}: feedback 'once' compares configurations on shared"
+            f" instances, but the evaluation split has only {n_instances} on which"
+            " every configuration was evaluated -> leave out configurations with few"
+            " results",
             argument="table",
             code="few-shared-instances",
         )
@@ -121,7 +124,10 @@ def cut_grid(
     seed: int,
     most_parts: int | None = None,
 ) -> list[GridCell]:
-    """Check the grid, and cut it into parts, at most ``most_parts`` per cell."""
+    """Check methods, budgets and replications, and cut them into tasks.
+
+    Each method at each budget is cut into at most ``most_parts`` tasks.
+    """
     _validation.table(table)
     values = rho if isinstance(rho, Iterable) else [rho]
     rhos = [_validation.positive(value, "rho") for value in values]
@@ -147,7 +153,7 @@ def cut_grid(
 
 
 def make_policy(source: Source, cell: GridCell) -> Any:
-    """Return the policy of a cell; `BudgetError` if the budget is too small."""
+    """Return the policy of a task; raise `BudgetError` if its budget is too small."""
     problem = source.problem
     return cell.spec.make(
         cell.rho,
@@ -165,7 +171,7 @@ def make_policy(source: Source, cell: GridCell) -> Any:
 def play_cell(
     source: Source, cell: GridCell, record: Record | None = None, realised: bool = True
 ) -> Runs:
-    """Run the replications of a cell with `run_kernel`.
+    """Run the replications of a task with `run_kernel`.
 
     Raises
     ------
@@ -179,7 +185,7 @@ def play_cell(
 
 
 def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
-    """Return the columns of a part, as arrays or as one value for all rows."""
+    """Return the columns of a task: arrays, or single values for all rows."""
     shared = {
         "method": cell.spec.name,
         "options": cell.spec.options,
@@ -190,7 +196,7 @@ def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
 
 
 def _fill(part: dict[str, Any], name: str) -> NDArray[Any]:
-    """Return a column of a part as an array; a single value is repeated."""
+    """Return a column of a task's results as an array; repeat a single value."""
     is_text = isinstance(part[name], str)
     values = np.asarray(part[name], dtype=object if is_text else None)
     return np.broadcast_to(values, len(part["replication"]))
@@ -204,12 +210,12 @@ def run_grid(
     source: Source,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Run ``part`` on all cells, and return one frame of their columns.
+    """Run a function on all tasks, and return one data frame of their columns.
 
     Parameters
     ----------
     part : callable
-        Function ``part(source, cell, *fixed)`` that returns the columns of a cell.
+        Function ``part(source, cell, *fixed)`` that returns the columns of a task.
     cells : list of GridCell
     table : EvaluationTable
         Its name, kind and unit of costs become columns of the frame.
@@ -219,10 +225,11 @@ def run_grid(
     parts = run(part, tasks, shared=(source,), **parallel)
     if not parts:
         raise CobanditError(
-            "interrupted before the first part was finished", code="interrupted"
+            "interrupted before the first task was finished, so there are no results",
+            code="interrupted",
         )
 
-    # join columns, because making a small frame per part takes longer than most runs
+    # join columns, because making a small frame per task takes longer than most runs
     columns = {
         name: np.concatenate([_fill(part, name) for part in parts]) for name in parts[0]
     }

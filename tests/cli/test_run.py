@@ -198,7 +198,7 @@ def test_finished_race_is_shown_and_reused(folder):
             {"method": "CoPSIOnse"},
             "plan.yml, field 'method': unknown method 'CoPSIOnse'. Did you mean",
         ),
-        ({"evaluate": None}, "field 'evaluate' is missing -> write evaluate:"),
+        ({"evaluate": None}, "the plan has no field 'evaluate'"),
     ],
 )
 def test_bad_plans_start_no_run(folder, refused, changes, message):

@@ -852,7 +852,7 @@ class TestGoingOn:
             "method-budget",
             PLAN | {"method": "EGESHOnce", "budget": 0.45},
             tmp_path / "run",
-            names=["no budget is left"],
+            names=["the whole budget"],
         )
         done = live.run(
             PLAN | {"method": method, "budget": budget},

@@ -180,7 +180,7 @@ def test_methods_of_the_other_feedback_are_refused():
     table = cb.load("synthetic-24")
     with bad_argument("wrong-kind", "methods", ["CoPSIAdaptive", "CoPSIOnce"]):
         cb.replay_identification(table, "CoPSIAdaptive", share=0.5, feedback="once")
-    with bad_argument("wrong-kind", "methods", ["CoPSIOnce", "feedback 'once'"]):
+    with bad_argument("wrong-kind", "methods", ["CoPSIOnce", "feedback='once'"]):
         cb.replay_identification(table, "CoPSIOnce", rho=50)
     for budgets in ({}, {"rho": 50, "share": 0.5}):
         with bad_argument("rho-or-share", "rho"):

@@ -1,7 +1,7 @@
 """Evaluators, which evaluate a configuration on instances, one file per kind.
 
-A new kind of evaluator is a new module: either one of `BUILT_IN`, or any module that a
-plan names as ``module:name``.
+A plan names an evaluator by its kind, one of `BUILT_IN`, or as ``module:name`` of any
+other Python module.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
 """Reading the answers of endpoints: text, finish reason and counts of tokens.
 
 Every billed answer is read, even if it is malformed. A field that cannot be read is
-left empty and reported as a doubt; the other fields are still read.
+left empty and listed in ``doubts``; the other fields are still read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EVENT = "data:"
 
 
 class EndpointAnswer(NamedTuple):
-    """The readable parts of an answer."""
+    """An answer of an endpoint: text, finish reason, token counts and flaws."""
 
     #: Text of the answer; may be empty.
     text: str
@@ -49,7 +49,7 @@ class EndpointAnswer(NamedTuple):
     usage: Any
     #: Reasoning before the answer, which is billed and not scored.
     reasoning: str = ""
-    #: Doubts about fields that could not be read.
+    #: Flaws of the answer, such as fields that could not be read.
     doubts: tuple[Doubt, ...] = ()
     #: Error by which the vendor aborted the answer; None for a complete answer.
     error: Any = None
@@ -67,10 +67,10 @@ class EndpointAnswer(NamedTuple):
 
 
 def read_answer(content: bytes) -> EndpointAnswer | None:
-    """Read the body of a response; None if it is not an answer.
+    """Read the answer from the body of a response; return None if there is none.
 
-    An answer has choices, or counts of tokens that were billed. An error page of a
-    gateway, for example, has neither.
+    An answer has ``choices``, or positive counts of tokens. An error page of a gateway,
+    for example, has neither.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _find_usage(body: Mapping[str, Any], choice: Mapping[str, Any] | None) -> Any:
-    """Find the counts of tokens among the places that vendors use."""
+    """Return the field with the counts of tokens, wherever a vendor puts it."""
     holders: list[Any] = [body, body.get("x_groq"), choice]
     for holder in holders:
         for name in _COUNTS:
@@ -216,7 +216,7 @@ def _read_text(message: Mapping[str, Any], doubts: list[Doubt]) -> str:
 
 
 def _texts(content: Any, thoughts: bool, doubts: list[Doubt]) -> Iterator[str]:
-    """Yield the texts in a content: text, a number, an object, or a list of these."""
+    """Yield all texts in a message's content, which may be nested."""
     if content is None:
         return
 
@@ -266,7 +266,7 @@ def _unreadable(name: str, value: Any) -> Doubt:
 
 
 def _make_valid(text: str, doubts: list[Doubt]) -> str:
-    """Replace surrogates, which no file can store."""
+    """Replace unpaired surrogates (halves of characters), which no file can store."""
     valid = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if valid != text:
         problem = "the text has half of a character (a surrogate), which is replaced"

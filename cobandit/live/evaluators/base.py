@@ -13,15 +13,15 @@ from typing import Any, NamedTuple, Protocol
 
 from cobandit.tables.checked_fields import Fields
 
-#: Status codes that do not depend on the request: too many requests, or no service
-#: behind the gateway.
+#: HTTP status codes with causes other than the request: too many requests, or an
+#: unavailable service.
 UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
 #: Settings with the address of a configuration. They replace the evaluator's options of
 #: the same names.
 ADDRESS_SETTINGS = ("base_url", "key")
 
-#: Status codes below 500 after which a retry may help.
+#: HTTP status codes after which a retry may help, besides all codes from 500 on.
 RETRY_STATUSES = frozenset({408, 409, 425}) | UNAVAILABLE_STATUSES
 
 #: Measurements of an evaluation: columns of the table, by name.
@@ -29,11 +29,11 @@ Row = dict[str, float]
 
 
 class Failure(Exception):
-    """An evaluation without a score.
+    """A failed evaluation, which an evaluator returns or raises.
 
-    If a retry cannot help, the instance is at fault, and the plan's ``failures``
-    determines the score. Otherwise the service may be at fault, and the evaluation is
-    retried for up to ``patience`` seconds.
+    If a retry cannot help, the failure is attributed to the instance, and the plan's
+    ``failures`` determines its score. Otherwise it is attributed to the service, and
+    the evaluation is retried for up to ``patience`` seconds.
 
     Parameters
     ----------
@@ -46,9 +46,8 @@ class Failure(Exception):
     wait : float, optional
         Seconds to wait before a retry, if the service requested a pause.
     unavailable : bool
-        Whether the service was unavailable or overloaded, so that the failure does not
-        depend on the evaluation. The evaluation is then retried, and the failure is
-        never scored.
+        Whether the service was unavailable or overloaded. The evaluation is then
+        retried, and the failure never counts as a score.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def judge_status(status: int) -> tuple[bool, bool]:
     """Classify an HTTP status code.
 
     Returns two flags: whether a retry may help, and whether the service is unavailable
-    whatever the request.
+    for all requests.
 
     Examples
     --------
@@ -100,11 +99,11 @@ class Evaluator(Protocol):
         Checksums of the instances, and of everything else that must not change when a
         run is resumed. Without checksums, changes are not detected.
     timeout : float, optional
-        Default time limit of an evaluation in seconds, if the plan has none. Without
-        the attribute there is no limit.
+        Time limit of an evaluation in seconds, unless the plan sets another one.
+        Without this attribute there is no default limit.
     bound_cost : callable, optional
-        Returns an upper bound on the cost of a configuration on an instance, infinity
-        if unknown, for the estimate before the first call.
+        Given a configuration and an instance, returns an upper bound on the cost of
+        the evaluation, or infinity. It is used to estimate the cost of a run.
     prices : str, optional
         Source and day of the prices, for the run and its card.
     reprice : callable, optional
@@ -144,7 +143,10 @@ class Evaluator(Protocol):
 
 
 class EvaluatorOptions(Fields):
-    """Base class of an evaluator's options; field descriptions serve as remedies."""
+    """Base class of an evaluator's options.
+
+    The description of a field is the remedy in the message about an invalid value.
+    """
 
 
 class Context(NamedTuple):
@@ -152,7 +154,7 @@ class Context(NamedTuple):
 
     #: Configurations that may be evaluated.
     configurations: Sequence[Mapping[str, Any]]
-    #: Values of each instance in the plan's file of instances: by id, then by column.
+    #: Rows of the plan's file of instances: by id of the instance, then by column.
     instances: Mapping[str, Mapping[str, Any]]
     #: Column of the cost; `Failure.cost` is in its unit.
     cost: str
@@ -160,7 +162,7 @@ class Context(NamedTuple):
     folder: Path
     #: Folder of the run, where an evaluator may store logs.
     output: Path
-    #: Columns of the objectives; an evaluator refuses those that it does not measure.
+    #: Columns of the objectives. An evaluator rejects columns that it does not measure.
     objectives: Sequence[str] = ()
     #: Day of the prices: the day of the run's first start, or None for today.
     day: date | None = None

@@ -19,7 +19,7 @@ CONNECT_SECONDS = 10
 
 
 class Client:
-    """A client of an endpoint; enter `http` to use it.
+    """A client of an endpoint. Use it within ``async with client.http``.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Client:
     key : str or None
         Key, sent as a bearer token and never shown.
     key_name : str or None
-        Environment variable of the key, for messages.
+        Name of the environment variable with the key, for messages.
     """
 
     def __init__(self, base_url: str, key: str | None, key_name: str | None):
@@ -82,7 +82,7 @@ class Client:
             raise self._judge(response, None)
 
     def _judge(self, response: httpx2.Response, model: Any) -> Failure:
-        """Return the failure of a request; raise if every request would be refused.
+        """Return the failure of a request, with whether and when to retry it.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class Client:
         """
         status = response.status_code
         if status == 200:
-            # some gateways send an error with status 200
+            # some gateways send an error page with status 200
             with suppress(KeyError, TypeError, ValueError):
                 code = int(response.json()["error"]["code"])
                 status = code if 400 <= code < 600 else status
@@ -105,7 +105,7 @@ class Client:
         has_no_credit = "insufficient_quota" in response.text
         if response.is_redirect or is_refusal or has_no_credit:
             problem = (
-                f"it refuses a request for {model or 'its models'} with"
+                f"the server refuses a request for {model or 'its models'} with"
                 f" {self._key_name or 'no key'} ({answer})"
             )
             remedy = (

@@ -1,14 +1,14 @@
-"""Endpoints with OpenAI's chat protocol, a prompt template and a scorer.
+"""An evaluator for endpoints with OpenAI's chat protocol.
 
 .. code-block:: yaml
 
     evaluate:
       openai:
         base_url: http://127.0.0.1:8080/v1
-        key: MY_API_KEY       # the environment variable that holds it
+        key: MY_API_KEY       # the environment variable with the key
         prompt: "{question} Answer with a number."
         scorer: number
-        prices: prices.yml    # of models without a known price
+        prices: prices.yml    # prices of models without a known price
 
 The plan's file of instances has the columns that the prompt names, and the right
 answers.  A setting of a configuration is one of the following:
@@ -19,8 +19,8 @@ answers.  A setting of a configuration is one of the following:
 * a value for the templates,
 * ``base_url`` or ``key``.
 
-Requests are sent by httpx2, which OpenAI's client also uses. OpenAI's client itself
-would add its own retries, and further packages for only one kind of request.
+Requests are sent by httpx2. OpenAI's client would add retries of its own and further
+packages, for only one kind of request.
 """
 
 import json
@@ -63,7 +63,7 @@ Where = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class EndpointEvaluator:
-    """Evaluates by requests to endpoints, and scores the answers.
+    """Evaluates configurations by requests to endpoints, and scores the answers.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class EndpointEvaluator:
     options : OpenAIOptions
     context : Context
     price_list : Prices or None
-        None if no price is needed.
+        Prices of models; None if no price is needed.
     """
 
     clients: Mapping[Where, Client]
@@ -84,7 +84,7 @@ class EndpointEvaluator:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Checksums of the used columns of each instance, and of the prices."""
+        """Checksums of the prices, and of each instance's columns that are used."""
         names = sorted({self.options.answer}.union(*self.options.names.values()))
         contents: dict[str, Any] = {
             instance: [columns.get(name) for name in names]
@@ -177,10 +177,11 @@ class EndpointEvaluator:
         return self.options.score(answer["text"], str(columns[self.options.answer]))
 
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
-        """Return an upper bound on the cost of an evaluation; infinity without one.
+        """Return an upper bound on the cost of an evaluation, or infinity.
 
-        An answer has at most as many tokens as its limit. A prompt has at most one
-        token per byte, plus the tokens that the chat format adds.
+        The request limits the number of tokens of an answer; without this limit, the
+        bound is infinite. A prompt has at most one token per byte, plus the tokens that
+        the chat format adds.
         """
         request = self.options.request(configuration, self.context.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))
@@ -197,12 +198,15 @@ class EndpointEvaluator:
 def name_model(
     options: OpenAIOptions, configuration: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Name the model of a configuration, and its address."""
+    """Return the model of a configuration, and the base URL of its endpoint."""
     return str(options.model(configuration)), find_endpoint(options, configuration)[0]
 
 
 def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> Where:
-    """Return a configuration's address and key name, by default the options'."""
+    """Return the base URL and key name of a configuration's endpoint.
+
+    Settings of the configuration replace the evaluator's options.
+    """
     base_url, key = (
         configuration.get(name) or getattr(options, name) for name in ADDRESS_SETTINGS
     )
@@ -225,7 +229,9 @@ def find_endpoint(options: OpenAIOptions, configuration: Mapping[str, Any]) -> W
 async def open_openai(
     options: OpenAIOptions, context: Context
 ) -> AsyncIterator[EndpointEvaluator]:
-    """Open the endpoints, after checking answers, prompts, prices, keys and servers.
+    """Check the options and the servers, and yield an evaluator for the endpoints.
+
+    The checks are about right answers, prompts, prices, keys and servers.
 
     Raises
     ------
@@ -236,8 +242,8 @@ async def open_openai(
         target = columns.get(options.answer)
         if options.answer not in columns or not options.usable(str(target)):
             problem = (
-                f"its right answer {options.answer!r} is {target!r}, which no text"
-                " can match"
+                f"the right answer in column {options.answer!r} is {target!r}, which no"
+                " text can match"
             )
             remedy = (
                 "write instances: {file: ...} with right answers into the plan, name"
@@ -258,7 +264,7 @@ async def open_openai(
     for column in (context.cost, *context.objectives):
         # a scorer function may return further columns
         if column not in ANSWER_COLUMNS and options.function is None:
-            problem = f"there is no column {column!r}"
+            problem = f"this evaluator measures no column {column!r}"
             columns_of_answer = f"name one of {', '.join(ANSWER_COLUMNS)}"
             remedy = suggest(column, ANSWER_COLUMNS, columns_of_answer)
             raise_fault("evaluate.openai", problem, remedy, "no-column")
@@ -290,5 +296,6 @@ def read_key(name: str | None) -> str | None:
     key = os.environ.get(name, "").strip()
     if not (key and key.isascii() and key.isprintable()):
         problem = f"the environment variable {name!r} holds no key"
-        raise_fault("key", problem, f"export {name}=...", "no-key")
+        remedy = f"set it in the shell: export {name}=..."
+        raise_fault("key", problem, remedy, "no-key")
     return key

@@ -32,7 +32,7 @@ from cobandit.live.evaluators.rows import Answered, read_row
 from cobandit.live.evaluators.user_code import describe_error, load_function
 
 CONNECTION_ERRORS = (ConnectionRefusedError, socket.gaierror)
-#: System error numbers that mean that the service is unavailable.
+#: Error numbers of the operating system for an unavailable service.
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
 
 #: System errors about files, which do not come from a service.
@@ -55,10 +55,10 @@ class FunctionEvaluator:
     a thread, so that calls can run concurrently.  Under ``answer`` the function may
     return a text, or a mapping with ``text``, to be kept with the run.
 
-    An error of the function is a failure of the evaluation.  The function may raise a
-    `Failure` itself, with the cost and whether a retry may help.  Other errors are
-    attributed to the service if they are connection errors, timeouts, or errors with
-    such a status code, and otherwise to the instance.
+    If the function raises an error, the evaluation has failed. The function may raise a
+    `Failure` that states the cost and whether a retry may help. Other errors are
+    attributed to the service if they are connection errors, timeouts, or have a status
+    code for which `judge_status` suggests a retry; all others, to the instance.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class FunctionEvaluator:
 
     def __init__(self, function: Callable[[Mapping[str, Any], str], Any], name: str):
         self.name = name
-        # an object may have an async method of this name
+        # the function may be an object whose __call__ method is async
         call = getattr(function, "__call__", None)  # noqa: B004
         is_async = any(map(inspect.iscoroutinefunction, (function, call)))
         self._call = function if is_async else partial(_in_thread, function)
@@ -170,12 +170,13 @@ def _judge(error: BaseException | None) -> tuple[bool, bool]:
 async def open_callable(
     options: CallableOptions, context: Context
 ) -> AsyncIterator[FunctionEvaluator]:
-    """Open the evaluator of a function, which is imported by its name.
+    """Import the function of the options by its name, and yield its evaluator.
 
     Raises
     ------
     CobanditError
-        If the function cannot be imported, or does not take these two arguments.
+        If the function cannot be imported, or does not take a configuration and an
+        instance.
     """
     yield FunctionEvaluator(
         load_function(options.function, "configuration", "instance"), options.function

@@ -1,8 +1,8 @@
-"""Tasks of Inspect AI; each block of instances is one ``eval`` on their sample ids.
+"""An evaluator for tasks of Inspect AI; each call is one ``eval`` on some samples.
 
-A configuration is a model with settings, which are fields of the generate config or
-arguments of the task. Scores, usage, cost and time are read from Inspect's log in the
-run's folder, as by ``cobandit import inspect``.
+Instances are the sample ids of the task. A configuration is a model with settings,
+which are fields of Inspect's generate config or arguments of the task. Scores, token
+counts, cost and time are read from Inspect's log, as by ``cobandit import inspect``.
 
 .. code-block:: yaml
 
@@ -60,8 +60,8 @@ class InspectTaskOptions(EvaluatorOptions):
     task: str = Field(
         pattern=r"@|^[^.]+$",
         description=(
-            "write file.py@task, with a path relative to the plan's folder, or a"
-            " registered name"
+            "write file.py@task, with a path relative to the plan's folder, or the"
+            " registered name of a task"
         ),
     )
     scorer: str | None = Field(
@@ -87,7 +87,7 @@ class InspectTaskOptions(EvaluatorOptions):
     block: int = Field(
         20,
         ge=1,
-        description="give the largest number of samples of one eval, at least 1",
+        description="give the largest number of samples per call of eval, at least 1",
     )
     prices: str | None = Field(
         None,
@@ -98,17 +98,17 @@ class InspectTaskOptions(EvaluatorOptions):
 
 
 class InspectEvaluator:
-    """Evaluates by Inspect, which runs one eval at a time per process.
+    """Evaluates samples of a task by calls of Inspect's ``eval``.
 
-    Samples of an eval run concurrently.  The rows have the columns `ANSWER_COLUMNS`,
-    and one column per scorer.
+    A process runs one ``eval`` at a time, and its samples run concurrently. Rows have
+    the columns `ANSWER_COLUMNS`, and one column per scorer.
 
     Parameters
     ----------
     options : InspectTaskOptions
     context : Context
     price_list : Prices or None
-        None if no price is needed.
+        Prices of models; None if no price is needed.
     """
 
     at_once = 1
@@ -141,7 +141,10 @@ class InspectEvaluator:
         )  # a cancelled eval would end silently, without a log
         (log,) = logs
         samples = {str(sample.id): sample for sample in log.samples or ()}
-        reason = f"the eval ended with status {log.status!r} and without this sample"
+        reason = (
+            f"the eval ended with status {log.status!r} and without a result for this"
+            " sample"
+        )
         if log.error:
             reason = log.error.message
         if log.error and not samples:
@@ -182,12 +185,14 @@ class InspectEvaluator:
         return row | {"cost_usd": self._price_list.own[model].usd(usage)}
 
     def arguments(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of Inspect's eval for a configuration, without None.
+        """Return the arguments of Inspect's ``eval`` for a configuration.
+
+        Settings without a value (None) are left out.
 
         Raises
         ------
         TableError
-            If there is no model, or the generate config refuses a value.
+            If the configuration has no model, or the generate config rejects a value.
         """
         from inspect_ai.model import GenerateConfig
 
@@ -197,7 +202,7 @@ class InspectEvaluator:
         }
         if "model" not in settings:
             remedy = "give each configuration a 'model', such as openai/NAME"
-            raise_fault(place, "it has no model", remedy, "no-model")
+            raise_fault(place, "this configuration has no model", remedy, "no-model")
         model = str(settings.pop("model"))
         fields = {
             name: settings.pop(name)
@@ -257,8 +262,9 @@ class InspectEvaluator:
 
         scorers = [scorer.name for scorer in log.eval.scorers or ()]
         if self._options.scorer is None and len(scorers) > 1:
-            problem = f"there is more than one scorer: {', '.join(scorers)}"
-            raise_fault(task, problem, "name one of them as scorer", "several-scorers")
+            problem = f"the task has several scorers: {', '.join(scorers)}"
+            remedy = "name one of them as scorer in evaluate.inspect"
+            raise_fault(task, problem, remedy, "several-scorers")
 
         names = tuple(name.rpartition("/")[2] for name in scorers)
         for column in (context.cost, *context.objectives):
@@ -266,14 +272,14 @@ class InspectEvaluator:
             # may have several columns (shape.length)
             is_known = column in ANSWER_COLUMNS or column.startswith(names)
             if scorers and not is_known:
-                problem = f"there is no column {column!r}"
+                problem = f"this task measures no column {column!r}"
                 remedy = suggest(column, [*ANSWER_COLUMNS, *names])
                 raise_fault(task, problem, remedy, "no-column")
 
         samples = {str(name) for name in log.eval.dataset.sample_ids or ()}
         for name in context.instances:
             if name not in samples:
-                problem = f"there is no sample {name!r}"
+                problem = f"the task has no sample {name!r}"
                 otherwise = "use ids of the task's samples as instances"
                 remedy = suggest(name, samples, otherwise)
                 raise_fault(task, problem, remedy, "no-sample")
@@ -282,7 +288,7 @@ class InspectEvaluator:
             self._ids[name] = prefix + glob.escape(name)
 
     async def _eval(self, **arguments: Any) -> list[EvalLog]:
-        """Call Inspect's eval. Its errors stop the run; errors of samples do not."""
+        """Call Inspect's ``eval``; raise for an error of the task, not of a sample."""
         from inspect_ai import eval_async
 
         try:
@@ -300,7 +306,7 @@ class InspectEvaluator:
             )
             return logs
         except Exception as error:
-            problem = f"Inspect cannot run it: {_read_message(error)}"
+            problem = f"Inspect cannot run this task: {_read_message(error)}"
             remedy = "correct the task, or its arguments in the plan"
             raise_fault(self._options.task, problem, remedy, "inspect-failed")
 
@@ -365,7 +371,7 @@ def _read_message(error: Exception) -> str:
 async def open_inspect(
     options: InspectTaskOptions, context: Context
 ) -> AsyncIterator[InspectEvaluator]:
-    """Open Inspect, and check that it can load the task for this run.
+    """Check that Inspect can load the task of the options, and yield its evaluator.
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""Prompts and requests: templates, filled with settings and columns of an instance."""
+"""Requests of an endpoint, with prompts made from templates.
+
+Names in braces in a template are replaced by settings of the configuration, or by
+columns of the instance.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from cobandit.live.instances import Columns
 
 
 def find_names(template: str, place: str) -> set[str]:
-    """Find the names in braces in a template; ``{{`` and ``}}`` are literal braces.
+    """Return the names in braces in a template; ``{{`` and ``}}`` are literal braces.
 
     Raises
     ------
@@ -87,7 +91,7 @@ Turns = Annotated[tuple[Turn, ...], BeforeValidator(_as_turns), Field(min_length
 
 
 class OpenAIOptions(ScorerOptions):
-    """Options of ``evaluate: {openai: ...}``, from which requests are made."""
+    """Options of ``evaluate: {openai: ...}``: endpoint, key, prompts and scorer."""
 
     base_url: str | None = Field(
         None,
@@ -98,7 +102,7 @@ class OpenAIOptions(ScorerOptions):
     key: str | None = Field(
         None,
         description=(
-            "name the environment variable that holds the key, not the key itself"
+            "name the environment variable with the key; do not write the key itself"
         ),
     )
     prompt: dict[str, Turns] = Field(
@@ -116,7 +120,7 @@ class OpenAIOptions(ScorerOptions):
         ),
     )
     prices: str | None = Field(
-        None, description="name a file of prices, or leave it out"
+        None, description="name a file of prices, or leave this option out"
     )
 
     @field_validator("prompt", mode="before")
@@ -141,13 +145,13 @@ class OpenAIOptions(ScorerOptions):
         configurations: Sequence[Mapping[str, Any]],
         instances: Mapping[str, Columns],
     ) -> None:
-        """Check that requests can be made, given the columns of each instance.
+        """Check that a request can be made for each configuration and instance.
 
         Raises
         ------
         TableError
-            If a template is wrong, or a configuration has no prompt, no model, or a
-            setting without an effect.
+            If a template is wrong, a configuration has no prompt or no model, or a
+            setting has no effect on the request.
         """
         names = self.names
         columns = set.intersection(*map(set, instances.values()))
@@ -158,7 +162,9 @@ class OpenAIOptions(ScorerOptions):
                     "give each configuration a setting 'model', or write a model for"
                     " all into body"
                 )
-                raise_fault(place, "it has no model", remedy, "no-model")
+                raise_fault(
+                    place, "this configuration has no model", remedy, "no-model"
+                )
             prompt = self._choose(configuration)
             if prompt not in names:
                 problem = f"there is no prompt {prompt!r}"
@@ -166,10 +172,16 @@ class OpenAIOptions(ScorerOptions):
                 remedy = suggest(str(prompt), names, otherwise)
                 raise_fault(place, problem, remedy, "no-prompt")
             for name in names[prompt]:
-                if (name in configuration) == (name in columns):
+                if name in configuration and name in columns:
+                    problem = f"{{{name}}} in the prompt is both a setting and a column"
+                    remedy = (
+                        "rename the setting, or the column in the file of instances"
+                    )
+                    raise_fault(place, problem, remedy, "unknown-name")
+                if name not in configuration and name not in columns:
                     problem = (
-                        f"{{{name}}} has to be either a setting or a column of the"
-                        " instances, not both or neither"
+                        f"{{{name}}} in the prompt is neither a setting nor a column of"
+                        " every instance"
                     )
                     remedy = suggest(name, {*configuration, *columns})
                     raise_fault(place, problem, remedy, "unknown-name")
@@ -183,7 +195,7 @@ class OpenAIOptions(ScorerOptions):
                     raise_fault(place, problem, remedy, "idle-setting")
 
     def _choose(self, configuration: Mapping[str, Any]) -> Any:
-        """Return the name of a configuration's prompt; empty if there is only one."""
+        """Return the name of a configuration's prompt; '' if the plan has only one."""
         return "" if "" in self.prompt else configuration.get("prompt", "")
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
@@ -193,7 +205,10 @@ class OpenAIOptions(ScorerOptions):
     def request(
         self, configuration: Mapping[str, Any], columns: Columns
     ) -> dict[str, Any]:
-        """Make the body of a request, without fields that are None."""
+        """Return the body of the request for a configuration and an instance.
+
+        Fields without a value (None) are left out.
+        """
         request_fields = {*REQUEST_SETTINGS, *self.body}
         settings = {
             name: value

@@ -1,6 +1,7 @@
 """Kinds of evaluators by name.
 
-A new kind is a new module, in `BUILT_IN` or named by a plan as ``module:name``.
+A plan names one of the kinds in `BUILT_IN`, or writes ``module:name`` for a kind that
+another module registers with `evaluator`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Context, Evaluator, EvaluatorOptions
 from cobandit.live.evaluators.user_code import import_module
 
-#: Function that returns a context manager of an evaluator, given options and context.
-#: Entering it makes all checks that are free of cost.
+#: Function of options and context that returns a context manager. Entering the context
+#: manager checks everything that can be checked without cost, and yields an evaluator.
 Opener = Callable[[Any, Context], AbstractAsyncContextManager[Evaluator]]
 
 
 class EvaluatorKind(NamedTuple):
     """A kind of evaluator."""
 
-    #: Model of its options.
+    #: Class of the options.
     options: type[EvaluatorOptions]
-    #: Function that opens an evaluator.
+    #: Function that makes an evaluator from options.
     open: Opener
 
 
@@ -39,7 +40,10 @@ EVALUATORS: dict[str, EvaluatorKind] = {}
 
 
 def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:
-    """Register an async context manager as the opener of a kind of evaluator."""
+    """Return a decorator that registers a new kind of evaluator under a name.
+
+    It decorates the async context manager that makes an evaluator from ``options``.
+    """
 
     def register(open_: Opener) -> Opener:
         EVALUATORS[name] = EvaluatorKind(options, open_)
@@ -49,7 +53,7 @@ def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], 
 
 
 def find_evaluator(name: str) -> EvaluatorKind:
-    """Find a kind of evaluator by name.
+    """Return a kind of evaluator by its name, and import its module.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of measurements: columns, tokens, kept answers, and a check of user rows."""
+"""Rows of measurements: their columns, token counts, answers and checks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cobandit.errors import raise_fault
 from cobandit.live.evaluators.base import Row
 from cobandit.tables.usage import Doubt, Reading, Usage
 
-#: Columns of endpoints and Inspect tasks: ``tokens`` are the generated tokens, and
-#: ``seconds`` is the time from request to answer; ``truncated`` is 1 if a limit of
-#: tokens cut off the answer, and ``empty`` is 1 if the answer is empty. Optional
-#: columns are ``written_tokens`` (to a cache), ``doubtful`` (1 if the counts of tokens
-#: do not add up) and ``estimated`` (1 if the tokens were estimated).
+#: Columns that endpoints and Inspect tasks measure. ``tokens`` are the generated
+#: tokens, and ``seconds`` is the time from request to answer. ``truncated`` is 1 if a
+#: limit of tokens cut off the answer, and ``empty`` is 1 if the answer is empty. Rows
+#: may also have ``written_tokens`` (tokens written to a cache), ``doubtful`` (1 if the
+#: counts of tokens do not add up) and ``estimated`` (1 if the tokens were estimated).
 ANSWER_COLUMNS = (
     "score",
     "prompt_tokens",
@@ -32,14 +32,14 @@ ANSWER_COLUMNS = (
 
 
 class Answered(dict[str, float]):
-    """A row of measurements with its answer: text, finish reason and other parts.
+    """A row of measurements, with the model's answer for storage.
 
     Attributes
     ----------
     answer : mapping of str
-        Parts of the answer to keep.
+        Parts of the answer by name, such as its text and finish reason.
     doubts : tuple of Doubt
-        Doubts about fields of the answer; a run reports each kind once.
+        Flaws of the answer, such as unreadable fields. A run reports each kind once.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ def keep_answer(
     cut: bool,
     doubts: Sequence[Doubt] = (),
 ) -> Answered:
-    """Return the row with its answer, and with marks of a cut-off or empty answer.
+    """Return the row with the answer attached, and ``truncated`` and ``empty`` set.
 
-    The answer contains a checksum of its prompt.
+    A checksum of the prompt is stored with the answer.
     """
     row = row | {"truncated": float(cut), "empty": float(not text.strip())}
     answer = {
@@ -79,7 +79,7 @@ def digest_prompt(prompt: str) -> str:
 
 
 def count_tokens(usage: Usage) -> Row:
-    """Return the columns of token counts; at least one token counts as generated.
+    """Return the columns of token counts; ``tokens`` is at least 1.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def read_tokens(row: Row) -> Usage | None:
 
 
 def note_reading(row: Row, reading: Reading) -> Row:
-    """Add the tokens of an answer to its row, and mark doubts and estimates."""
+    """Return a row with token counts, marked if these are doubtful or estimated."""
     row = row if reading.usage is None else row | count_tokens(reading.usage)
     if reading.estimated:
         return row | {"estimated": 1.0}
@@ -145,7 +145,7 @@ return a finite number; if there is none, raise cobandit.live.evaluators.Failure
     """
     is_row = isinstance(result, Mapping) and all(isinstance(key, str) for key in result)
     if not is_row or not result:
-        problem = f"it gave {quote_value(result)}"
+        problem = f"it returned {quote_value(result)}, which is not a row of numbers"
         remedy = (
             "return a mapping of column names to numbers, such as"
             ' {"correct": 1, "tokens": 57}'

@@ -1,4 +1,4 @@
-"""Scorers of the answers of models.
+"""Scorers, which compare the answer of a model with the right answer.
 
 Case is ignored, and so is white space around an answer.
 """
@@ -54,10 +54,10 @@ class ScorerOptions(EvaluatorOptions):
 
     * ``exact``: the text equals the right answer,
     * ``contains``: the text contains the right answer,
-    * ``regex``: the last match of the pattern (of its group, if it has one) equals the
-      right answer,
-    * ``number``: the last numbers of the text and of the right answer are equal, within
-      the tolerance,
+    * ``regex``: the last match of the pattern equals the right answer; if the pattern
+      has a group, the match of the group counts,
+    * ``number``: the last number in the text equals the last number in the right
+      answer, within the tolerance,
     * ``module:function``: a function of the text and the right answer returns a score
       in [0, 1], or a mapping of columns to numbers.
 
@@ -78,43 +78,43 @@ class ScorerOptions(EvaluatorOptions):
     )
     answer: str = Field(
         "answer",
-        description="name the column that holds the right answer of an instance",
+        description="name the column of the right answers in the file of instances",
     )
     pattern: re.Pattern[str] | None = Field(
-        None, description="give the regular expression of scorer regex"
+        None, description="give a regular expression, for the scorer regex"
     )
     tolerance: float = Field(
         0.0,
         ge=0,
         allow_inf_nan=False,
-        description="give the largest accepted difference of a number",
+        description="give a number from 0, the largest accepted difference",
     )
 
     @model_validator(mode="after")
     def _belong(self) -> ScorerOptions:
-        if (self.pattern is None) == (self.scorer == "regex") or (
-            self.tolerance and self.scorer != "number"
-        ):
-            problem = (
-                "only scorer regex has a pattern, which it needs, and only scorer"
-                " number may have a tolerance"
-            )
-            remedy = (
-                "give regex a pattern such as '([AB])', and leave out options of"
-                " other scorers"
-            )
+        if self.scorer == "regex" and self.pattern is None:
+            problem = "the scorer regex needs a pattern"
+            remedy = "write a pattern, such as '([AB])'"
+            raise_fault(None, problem, remedy, "scorer-options")
+        if self.pattern is not None and self.scorer != "regex":
+            problem = f"the scorer {self.scorer} uses no pattern"
+            remedy = "leave the pattern out, or choose the scorer regex"
+            raise_fault(None, problem, remedy, "scorer-options")
+        if self.tolerance and self.scorer != "number":
+            problem = f"the scorer {self.scorer} uses no tolerance"
+            remedy = "leave the tolerance out, or choose the scorer number"
             raise_fault(None, problem, remedy, "scorer-options")
         return self
 
     @cached_property
     def function(self) -> Callable[[str, str], Any] | None:
-        """Function that scores; None for a built-in scorer."""
+        """The user's function that scores; None for a built-in scorer."""
         if self.scorer in SCORERS:
             return None
         return load_function(self.scorer, "text", "answer")
 
     def usable(self, answer: str) -> bool:
-        """Whether any text could match this right answer."""
+        """Return whether some text could match this right answer."""
         if self.function is not None:
             return True
         return bool(answer.strip()) and not (
@@ -134,8 +134,8 @@ class ScorerOptions(EvaluatorOptions):
         try:
             result = self.function(text, answer)
         except Exception as error:
-            problem = f"the scorer failed on an answer: {describe_error(error)}"
-            remedy = "correct the function"
+            problem = f"the function failed on an answer: {describe_error(error)}"
+            remedy = "correct this function"
             raise_fault(f"scorer {self.scorer}", problem, remedy, "scorer-failed")
         row = result if isinstance(result, Mapping) else {"score": result}
         return read_row(row, f"scorer {self.scorer}")

@@ -40,7 +40,7 @@ def import_module(name: str) -> Any:
     except (Exception, SystemExit) as error:
         *_, last = traceback.extract_tb(error.__traceback__)
         place = f"{last.filename}, line {last.lineno}"
-        problem = f"it fails on import ({place}): {describe_error(error)}"
+        problem = f"the import of this module fails ({place}): {describe_error(error)}"
         raise_fault(repr(name), problem, "correct the module", "failing-module")
 
 
@@ -74,10 +74,10 @@ did you mean 'which'? check the name
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
-        problem = f"it cannot be called as {path}({', '.join(arguments)}) ({error})"
-        raise_fault(
-            repr(name), problem, ("define it with these parameters"), "parameters"
-        )
+        call = f"{path}({', '.join(arguments)})"
+        problem = f"the function cannot be called as {call}: {error}"
+        remedy = "define the function with these parameters"
+        raise_fault(repr(name), problem, remedy, "parameters")
     except ValueError:  # a compiled function without a signature
         pass
 

@@ -1,11 +1,12 @@
 """Compiled kernels: the same pulls as the policy classes, about 100 times faster.
 
 A kernel runs many replications of one method at one budget, on the evaluations of a
-table and with common random numbers. A kernel for a new method needs a formula. It may
-be in a new file of this folder, which is imported automatically, or in your own module.
+table and with common random numbers. A kernel for a new method needs a formula
+(`register_formula`). The formula may be in a new file of this folder, which is imported
+automatically, or in your own module.
 
 Compiled code unpacks tuples of arrays before its loops, because each access to a field
-of a tuple updates reference counts.
+of a tuple would update reference counts.
 """
 
 from importlib import import_module

@@ -1,8 +1,8 @@
 """On-disk cache of compiled code, in a folder named by a digest of its source files.
 
-Numba's own cache has two gaps. It notices a change in the file of a function, but not
-in a helper or a constant from another file, and would run outdated code. It also does
-not notice truncated files, or that two processes gave the same number to their files.
+Numba's cache has two gaps. It detects a change in the file of a function, but not in a
+helper or a constant from another file, so outdated code would run. It also does not
+detect truncated files, or files of two processes with the same number.
 """
 
 import atexit
@@ -34,8 +34,8 @@ with warnings.catch_warnings():
 config: Any = numba.config
 
 PACKAGE = Path(__file__).resolve().parents[2]
-#: Days without use after which a cache folder is removed. Recent folders may belong to
-#: other installations.
+#: Days without use after which a cache folder is removed. Folders that were used
+#: recently may belong to other installations.
 KEPT = 30.0
 
 
@@ -53,11 +53,11 @@ def sources() -> list[Path]:
 
 
 def make_folder() -> Path | None:
-    """Make the cache folder, remove old ones next to it, and return its path.
+    """Make the cache folder, remove outdated cache folders, and return its path.
 
-    It is in the folder of Numba's setting ``CACHE_DIR``, in the user's cache, or next
-    to the code. If none of these is writable, it is a temporary folder of this process,
-    or None if there cannot be one.
+    The cache folder is in the folder of Numba's setting ``CACHE_DIR``, in the user's
+    cache, or next to the code. If none of these is writable, it is a temporary folder
+    of this process. Returns None if no folder can be created.
     """
     digest = sha256()
     for file in sources():
@@ -125,7 +125,7 @@ class SealedFiles:
                 partial.unlink()
 
     def load(self, key: Any) -> Any:
-        """Return the data of a key, or None without a complete file for this key."""
+        """Return the data of a key, or None if it has no complete file."""
         try:
             written = self._path(key).read_bytes()
         except OSError:
@@ -151,9 +151,9 @@ class SealedCache(FunctionCache):  # type: ignore[misc, unused-ignore]
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Use this module's cache for functions that are decorated inside the context.
+    """Use this module's cache for functions that are compiled inside the context.
 
-    Other code of the process keeps Numba's cache and its folder.
+    Other code in the process continues to use Numba's cache and its folder.
     """
     before = config.CACHE_DIR
     config.CACHE_DIR = before if FOLDER is None else str(FOLDER)
@@ -169,17 +169,18 @@ def kept() -> Iterator[None]:
             module.FunctionCache = FunctionCache
 
 
-#: Options of compiled code. Code that is not called by its address needs no wrapper for
-#: C, and inner code none for Python. Without these wrappers, compilation takes an
-#: eighth less time. Division by zero behaves as in NumPy.
+#: Options of compiled code. Functions that are not called by their address need no
+#: wrapper for C. Functions that only compiled code calls need no wrapper for Python.
+#: Without these wrappers, compilation takes an eighth less time. Division by zero
+#: behaves as in NumPy.
 BY_NAME: Any = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 INNER: Any = {"no_cpython_wrapper": True, **BY_NAME}
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function that Python calls, and cache it on disk.
+    """Compile a function that Python calls, and cache the result on disk.
 
-    The functions that it calls are decorated with ``inner``.
+    Functions that it calls have to be decorated with ``inner``.
     """
     with kept():
         return njit(function, cache=FOLDER is not None, nogil=True, **BY_NAME)

@@ -1,4 +1,4 @@
-"""`PairedEvidence`, compiled: certain comparisons of pairs of arms."""
+"""Compiled version of `PairedEvidence`: anytime-valid comparisons of arms."""
 
 from typing import NamedTuple
 
@@ -10,9 +10,9 @@ from cobandit.replay.kernels._cache import inner
 
 
 class PairClaims(NamedTuple):
-    """Evidence of a run, as in `PairedEvidence`.
+    """State of the bets of a run, as in `PairedEvidence`.
 
-    All arrays are empty if the policy has no confidence.
+    All arrays are empty if the policy has no ``confidence``.
     """
 
     #: Shape (K, K, D): sums of differences.
@@ -39,7 +39,7 @@ def empty_claims(n_arms, n_objectives):
 
 @inner
 def add_claims(arms, first, last, n_instances, limit, draws, evidence):
-    """Add the bets of all pairs on instances ``first`` to ``last``."""
+    """Bet on all pairs of arms, on the instances from ``first`` to ``last``."""
     rows, offsets, _, order = draws
     sums, capital, above, spared = evidence
     for i in arms:

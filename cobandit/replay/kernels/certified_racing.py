@@ -1,4 +1,4 @@
-"""`ToleranceEvidence`, compiled: the evidence of a certified race."""
+"""Compiled version of `ToleranceEvidence`, the evidence of a certified race."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -17,12 +17,13 @@ from cobandit.replay.kernels._cache import inner
 
 
 class Evidence(NamedTuple):
-    """Evidence of a run, as in `ToleranceEvidence`.
+    """State of the bets of a certified race, as in `ToleranceEvidence`.
 
-    All arrays are empty if the race is not certified.
+    All arrays are empty if the race is not certified. In arrays of pairs, the first
+    index is i and the second is j.
     """
 
-    #: Shape (K, K, D): sums of differences.
+    #: Shape (K, K, D): sums of differences j - i.
     sums: np.ndarray
     #: Shape (K, K, D): sums of squared differences.
     squares: np.ndarray
@@ -64,7 +65,7 @@ def empty_evidence(n_arms, n_objectives, affordable):
 
 @inner
 def _find_scatter(total, squares, n):
-    """Return the sum of squared deviations of n differences, plus the prior's."""
+    """Return the sum of squared deviations of n differences plus `PRIOR_SCATTER`."""
     mean = total / max(n, 1)
     return max(squares - n * (mean * mean), 0.0) + PRIOR_SCATTER
 
@@ -125,7 +126,7 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
 @inner
 def _deposit(arms, n, tolerances, evidence):
-    """Deposit half of each purse, on the clearest cover and on sparing."""
+    """Deposit half of each purse, for the clearest cover and for sparing."""
     if len(arms) < 2:
         return
 
@@ -171,7 +172,7 @@ def add_evidence(arms, scores, n, p, limit, evidence):
 
 @inner
 def read_evidence(arms, evidence, calls, covered, open_):
-    """Fill the calls of all pairs of arms, by position, as sums of bits."""
+    """Fill ``calls`` with the certain comparisons of all pairs of arms, as bits."""
     for a, i in enumerate(arms):
         for b, j in enumerate(arms):
             near = evidence.near[i, j].all() and evidence.affordable[i, j]

@@ -13,11 +13,11 @@ from cobandit.replay.kernels.streams import keys, shared_order
 
 
 class Kernel(NamedTuple):
-    """A compiled method."""
+    """A compiled method: its run, and the parameters that the run reads."""
 
     #: ``run(p, terms, feedback, seed, replications, record)``. It returns, for R
     #: replications, the pulls (R, K), the spend (R,), the returned sets (R, K), and
-    #: whether a race settled all arms (R,).
+    #: whether a race has decided all arms (R,).
     run: Callable[..., Any]
     #: Function of a policy that returns p, the parameters of the run.
     read: Callable[[Any], Any]
@@ -36,11 +36,11 @@ def register(policy: type[AskTell], run: Any, read: Callable[[Any], Any]) -> Non
 
 
 def compile_run(replication: Callable[..., Any]) -> Any:
-    """Return the compiled run of many replications of a compiled function.
+    """Return a compiled function that runs many replications of a method.
 
     ``replication(p, terms, draws, seen, returned)`` runs one replication. It fills
-    ``seen`` and ``returned`` (K,), and returns the spend and whether a race settled all
-    arms.
+    ``seen`` and ``returned`` (K,), and returns the spend, and whether a race has
+    decided all arms.
     """
 
     def run(p, terms, feedback, seed, replications, record):

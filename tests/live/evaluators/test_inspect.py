@@ -216,15 +216,27 @@ def test_eval_is_aborted_and_the_next_one_runs(folder):
 @pytest.mark.parametrize(
     ("settings", "arguments", "message"),
     [
-        ({"model": None}, {}, "it has no model"),
+        ({"model": None}, {}, "has no model"),
         ({"temperature": "hot"}, {}, "temperature: Input should be a valid number"),
         ({"temprature": 0}, {}, "the task takes no argument 'temprature'"),
-        ({"model": "nobody/small"}, {}, "tasks.py@sums: Inspect cannot run it: "),
-        ({}, {"task": "tasks.py@summs"}, "tasks.py@summs: Inspect cannot run it: "),
-        ({}, {"task": "nowhere.py@sums"}, "nowhere.py@sums: Inspect cannot run it: "),
-        ({}, {"task": "nowhere/sums"}, "nowhere/sums: Inspect cannot run it: "),
-        ({}, {"ids": ["1", "13"]}, "there is no sample '13'"),
-        ({"n": 2}, {}, "there is no sample '3'"),
+        (
+            {"model": "nobody/small"},
+            {},
+            "tasks.py@sums: Inspect cannot run this task: ",
+        ),
+        (
+            {},
+            {"task": "tasks.py@summs"},
+            "tasks.py@summs: Inspect cannot run this task: ",
+        ),
+        (
+            {},
+            {"task": "nowhere.py@sums"},
+            "nowhere.py@sums: Inspect cannot run this task: ",
+        ),
+        ({}, {"task": "nowhere/sums"}, "nowhere/sums: Inspect cannot run this task: "),
+        ({}, {"ids": ["1", "13"]}, "the task has no sample '13'"),
+        ({"n": 2}, {}, "the task has no sample '3'"),
         ({}, {"generate": {"temprature": 0}}, "temprature"),
         ({}, {"columns": ["mach"]}, "no column 'mach' -> did you mean 'match'?"),
         (
@@ -232,7 +244,7 @@ def test_eval_is_aborted_and_the_next_one_runs(folder):
             {"cost": "cost_usd", "prices": "free.yml"},
             "the price of 'stub/small' is zero",
         ),
-        ({}, {"cost": "cost_eur"}, "there is no column 'cost_eur'"),
+        ({}, {"cost": "cost_eur"}, "measures no column 'cost_eur'"),
         ({}, {"prices": "nowhere.yml"}, "there is no such file of prices"),
     ],
 )
