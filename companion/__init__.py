@@ -1,4 +1,6 @@
-"""Judges of the paper: numbers, proof checks, reconstructions, results, reports.
+"""Code behind the book, which checks the paper.
 
-It builds on the library, and nothing in the library imports it.
+It compares the paper's numbers with ours, tests its proofs, draws reconstructions of
+its tables, stores results and writes reports. It imports the library `cobandit`, and
+the library does not import it.
 """

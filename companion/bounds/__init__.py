@@ -1,6 +1,7 @@
-"""Bounds that are not in the paper: sharper bounds, and bounds for its open cases.
+"""Bounds that are not in the paper: sharper bounds, and bounds for cases left open.
 
-Conventions are those of :mod:`cobandit.theory`.
+Arguments and units are as in :mod:`cobandit.theory`. A summary line that ends in
+*(ours)* marks a result of this project.
 """
 
 from companion.bounds.certainty import least_evaluations as least_evaluations

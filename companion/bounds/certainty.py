@@ -1,4 +1,4 @@
-"""Fewest evaluations of a finite benchmark after which its front is certain (ours)."""
+"""Lower bounds on the evaluations that identify a finite benchmark's front (ours)."""
 
 from math import inf
 
@@ -17,27 +17,28 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
     tables of N instances have :math:`c_g` and :math:`c'_g` instances of kind g, and
     different fronts. Consider a method that returns the right front of each table with
     probability at least :math:`1 - \delta`, and that does not know the kind of an
-    instance before evaluating it. On the first table, it evaluates
+    instance before evaluating it. Let :math:`\tau` be the number of instances that the
+    method evaluates on the first table. Then
 
     .. math::
 
-        \mathrm E\, \tau \ge \sum_{n=0}^{N-1} (1 - \delta - \beta_n)^+
+        \mathrm E\, \tau \ge \sum_{n=0}^{N-1} (1 - \delta - \beta_n)^+ ,
 
-    instances on average. Here :math:`\beta_n` is the power of the best test of level
-    :math:`\delta` of the second table against the first, from n instances drawn without
-    replacement.
+    where :math:`\beta_n` is the power of the best test of level :math:`\delta` of the
+    second table against the first, from n instances drawn without replacement.
 
-    *Proof.* The event that the method returns the first front after at most n instances
-    is such a test. On the second table, this answer is wrong, and has probability at
-    most :math:`\delta`. On the first table, the event has probability at least
-    :math:`\Pr[\tau \le n] - \delta`. Therefore :math:`\Pr[\tau > n] \ge 1 - \delta -
-    \beta_n`, and the bound is the sum over n. In whatever order a method requests
-    instances, they are a random sample. The proof allows the method to see all scores
-    of an instance. By the lemma of Neyman and Pearson, the best test uses the ratio of
-    two multivariate hypergeometric probabilities.
+    *Proof.* Consider the test that rejects the second table if the method returns the
+    first front after at most n instances. On the second table, this front is wrong, so
+    the test rejects with probability at most :math:`\delta`. On the first table, it
+    rejects with probability at least :math:`\Pr[\tau \le n] - \delta`. Therefore
+    :math:`\Pr[\tau > n] \ge 1 - \delta - \beta_n`, and the bound is the sum over n. As
+    the method does not know the kinds, any order in which it evaluates the instances
+    gives a random sample. The proof allows the method to see all scores of an instance.
+    By the Neyman-Pearson lemma, the best test uses the ratio of two multivariate
+    hypergeometric probabilities.
 
-    `least_evaluations` is far smaller, because it bounds methods that may know this
-    table, and therefore the instances that decide.
+    The bound of `least_evaluations` is far smaller, because it also holds for methods
+    that know this table, and therefore know which instances decide the front.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
         objective, there are G = 3 kinds: only the first is right; only the second is
         right; both or neither are right.
     delta : float
-        In [0, 1/2).
+        Allowed probability of a wrong front, in [0, 1/2).
 
     Returns
     -------
@@ -73,8 +74,8 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
         or n_instances < 1
     ):
         raise CobanditError(
-            "counts and other must have one length, the same sum and no negative"
-            " values",
+            "counts and other must have the same length, the same positive sum, and no"
+            " negative values",
             argument="counts",
             code="bad-counts",
         )
@@ -120,14 +121,14 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
 
 
 def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.float64]:
-    r"""Return lower bounds on the mean evaluations per configuration (ours).
+    r"""Return a lower bound on the mean evaluations of each configuration (ours).
 
     Consider any method, randomised or not, with any choice of evaluations and any
-    stopping rule. It must return the front of *every* table of values in [0, 1] with
+    stopping rule, that returns the front of *every* table of values in [0, 1] with
     probability at least :math:`1 - \delta`. Let :math:`T_i` be its number of
     evaluations of configuration i on the given table. Let G be a set of g instances
-    such that raising (or lowering) i in one objective on any m of them changes the
-    front. Then
+    such that raising (or lowering) the rewards of i in one objective on any m instances
+    of G can change the front. Then
 
     .. math::
 
@@ -143,20 +144,21 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     :math:`\Pr[A \mid h] = \binom{g - h}m / \binom gm`. This is convex in h (H is
     interpolated between whole numbers), and Jensen's inequality completes the proof.
 
-    The bound is the largest over the sets G of the g instances with the most room, for
-    all g. It adds the bounds for raising and for lowering on disjoint instances. With
-    ``delta=0``, i must be evaluated on all but m - 1 instances of G. Each configuration
-    is bounded as if all others were known, so the true minimum is larger. The
-    method may even know this table, and only has to verify it. This is a bound by
-    randomised certificates, or fractional block sensitivity (Aaronson, 2008; Tal,
-    2013). `least_instances` bounds methods that must find out which instances decide.
+    The function returns the largest bound over all g, where G contains the g instances
+    whose rewards can change most. Bounds for raising and for lowering are added if they
+    use disjoint instances. With ``delta=0``, i must be evaluated on all but m - 1
+    instances of G. The bound treats the rewards of all other configurations as known,
+    so the true minimum may be larger. The bound even holds for a method that knows this
+    table and only verifies it. The literature calls this randomised certificates, or
+    fractional block sensitivity (Aaronson, 2008; Tal, 2013). `least_instances` bounds
+    methods that must find out which instances decide the front.
 
     Parameters
     ----------
     rewards : array_like, shape (K, N, D)
         All values of the table, in [0, 1].
     delta : float
-        In [0, 1/2).
+        Allowed probability of a wrong front, in [0, 1/2).
 
     Returns
     -------
@@ -167,10 +169,10 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
 
     Examples
     --------
-    The first configuration is right on all ten instances, and the second on six. If
-    five answers of the first were wrong, it would be worse, so all but four of its
-    answers must be evaluated. The second cannot become better, even if its four wrong
-    answers were right; equality does not count.
+    The first configuration is right on all ten instances, and the second on six. With
+    five wrong answers, the first would be worse than the second, so all but four of its
+    answers must be evaluated. The second would not be better than the first even if its
+    four wrong answers were right.
 
     >>> table = np.ones((2, 10, 1))
     >>> table[1, 6:] = 0
@@ -187,7 +189,8 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
         or not 0 <= delta < 0.5
     ):
         raise CobanditError(
-            "give at least one reward, rewards in [0, 1], and delta in [0, 1/2)",
+            "rewards must be a non-empty array of values in [0, 1], and delta must be"
+            " in [0, 1/2)",
             argument="rewards",
             code="out-of-range",
         )
@@ -207,9 +210,9 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
 
 
 def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
-    """Return the smallest change of a single mean that changes the Pareto front.
+    """Return, for each mean, its smallest increase and decrease that change the front.
 
-    Dominance is strict in every objective.
+    An arm is dominated if another arm is strictly better in every objective.
 
     Parameters
     ----------
@@ -218,8 +221,8 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (2, K, D)
-        Infimum of the increases, and of the decreases, of one mean that change the
-        front; infinite if none does.
+        Infimum of the increases of each mean that change the front, followed by the
+        infimum of its decreases. An entry is infinite if no such change exists.
 
     Examples
     --------
@@ -242,13 +245,13 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
         over = np.all(others > 0, axis=1) & ~itself
         under = np.all(others < 0, axis=1) & ~itself
         if not front[i]:
-            # raise it until it equals the last of its dominators
+            # raise the mean until arm i equals the last of its dominators
             changes[0, i, d] = above[i, dominates[i], d].max()
         else:
-            # raise it until it dominates an arm on the front
+            # raise the mean until arm i dominates an arm on the front
             changes[0, i, d] = above[i, under & front, d].min(initial=np.inf)
-            # lower it until an arm dominates it, or until it no longer dominates an arm
-            # that no other arm dominates
+            # lower the mean until another arm dominates i, or until i no longer
+            # dominates an arm whose only dominator is i
             only = dominates[:, i] & (dominates.sum(axis=1) == 1)
             changes[1, i, d] = (-above[i, over | only, d]).min(initial=np.inf)
 
@@ -258,9 +261,9 @@ def smallest_changes(means: ArrayLike) -> NDArray[np.float64]:
 def _by_size(
     room: NDArray[np.float64], change: float, delta: float
 ) -> NDArray[np.float64]:
-    """Return the largest H over sets of at most t instances, for t = 0, ..., N.
+    """Return the largest bound H(g, m) over all g <= t, for each t = 0, ..., N.
 
-    Each set G has the instances with the most room.
+    The set G consists of the g instances with the most room.
 
     Parameters
     ----------
@@ -284,14 +287,14 @@ def _by_size(
 def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
     r"""Return the smallest h with :math:`\binom{g - h}m \le 2 \delta \binom gm`.
 
-    The left-hand side is interpolated linearly between whole numbers.
+    The left-hand side is interpolated linearly between whole numbers h.
 
     Parameters
     ----------
     g, m : array_like of int, shape (n,)
-        1 <= m <= g.
+        Number of instances, and number of deciding instances, with 1 <= m <= g.
     delta : float
-        In [0, 1/2).
+        Allowed probability of a wrong front, in [0, 1/2).
 
     Returns
     -------
@@ -299,8 +302,8 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
 
     Examples
     --------
-    If one of ten instances decides, nine must be evaluated to miss it with probability
-    1/10.
+    If any one of ten instances may decide the front, a method must evaluate nine to
+    miss it with probability 1/10.
 
     >>> needed_in([10, 10], [1, 2], delta=0.05).round(6)
     array([9. , 6.5])
@@ -314,7 +317,7 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
     )
 
     def missed(h: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the log share of m-subsets of g instances that h instances miss."""
+        """Return the log share of sets of m instances that h evaluations miss."""
         unseen = g - h
         logarithm = log_factorial[unseen] - log_factorial[np.maximum(unseen - m, 0)]
         logarithm += log_factorial[g - m] - log_factorial[g]

@@ -1,11 +1,12 @@
-r"""Theorem 2 by differences of means (ours).
+r"""Theorem 2 by concentration of differences of means (ours).
 
 Active arms have equal numbers of pulls, and gap elimination uses only differences of
-their means. Let X be the difference of one reward of each of two independent arms, in
-[0, 1]. Then :math:`\mathrm E\, e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} =
-e^{s^2/4}`. The variance proxy of a difference is twice that of a reward, but its
-allowed error is twice that of a mean. Together, this doubles the exponent. By Ville's
-inequality, for every real N,
+their means. Let X be the difference of a reward of one arm and a reward of another. The
+rewards are independent and in [0, 1], so that :math:`\mathrm E\, e^{s(X - \mathrm E X)}
+\le e^{s^2/8 + s^2/8} = e^{s^2/4}`. The variance proxy of a difference is twice the
+variance proxy of a reward, but the allowed error of a difference is twice the allowed
+error of a mean. Together, this doubles the exponent. Let :math:`\hat D_n` be the mean
+of n such differences, and D its expectation. By Ville's inequality, for every real N,
 
 .. math:: \Pr\bigl[\exists n \ge N:\ |\hat D_n - D| \ge x\bigr] \le 2 e^{-N x^2} .
 
@@ -53,13 +54,14 @@ def difference_error_bound(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Return Theorem 2 for independent arms, by differences of their means (ours).
+    r"""Return an error bound like Theorem 2's, from differences of means (ours).
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac{1}{16} - \frac{B}{16\, L H_{\mu,c}}\Bigr)
 
-    Lemma 2 holds if differences err by less than :math:`x = \gamma_{(k)}/4`. With k
-    active arms and N pulls of each, :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`. The
-    union bound is over K - 1 phases, K (K - 1) / 2 pairs, D objectives and two sides.
+    The rewards of different arms must be independent. Lemma 2 holds if differences of
+    means err by less than :math:`x = \gamma_{(k)}/4`. With k active arms and N pulls of
+    each, :math:`N x^2 \ge (B / (L H_{\mu,c}) - 1) / 16`. The union bound is over K - 1
+    phases, K (K - 1) / 2 pairs, D objectives and two sides.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def difference_error_budget(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Return the budget at which `difference_error_bound` is p (ours).
+    r"""Return the budget at which `difference_error_bound` equals an error (ours).
 
     .. math::
 

@@ -1,4 +1,4 @@
-r"""Finite benchmarks: sampling without replacement, and Theorem 2 for it (ours).
+r"""Tail bounds for sampling without replacement, and error bounds from them (ours).
 
 N instances are in uniformly random order. :math:`\hat\mu_n` is the mean over the first
 n instances, of a configuration or of the paired differences of two configurations.
@@ -36,9 +36,9 @@ def _depth(n: int, n_instances: int) -> tuple[int, int]:
 
 
 def serfling_factor(n: int, n_instances: int) -> float:
-    r"""Return the factor :math:`\rho_n` by which sampling without replacement gains.
+    r"""Return the factor by which sampling without replacement sharpens a tail bound.
 
-    It multiplies the denominator of the exponent of a tail bound.
+    The factor multiplies the denominator of the bound's exponent.
 
     .. math::
 
@@ -74,7 +74,9 @@ def serfling_factor(n: int, n_instances: int) -> float:
 def hoeffding_serfling_tail(
     deviation: float, n: int, n_instances: int, width: float = 1.0
 ) -> float:
-    r"""Return a bound on the probability of a one-sided deviation from depth n on.
+    r"""Return a bound on the probability that a running mean deviates after n draws.
+
+    The draws are without replacement, and the deviation is on one side:
 
     .. math::
 
@@ -111,7 +113,7 @@ def hoeffding_serfling_tail(
 def bernstein_serfling_tail(
     deviation: float, n: int, n_instances: int, variance: float, width: float = 1.0
 ) -> float:
-    r"""Return a bound on the same probability as `hoeffding_serfling_tail` by variance.
+    r"""Return a bound like `hoeffding_serfling_tail` that uses the variance.
 
     .. math::
 
@@ -123,10 +125,10 @@ def bernstein_serfling_tail(
 
     Bernstein's bound on the exponential moment also holds without replacement, because
     a sum with replacement is larger in convex order (Hoeffding, 1963). The second pair
-    applies the first one to the other N - n instances. The variance of a mean without
-    replacement has a factor 1 - n/N, which this bound lacks. Its exponent is the larger
-    of n/N and 1 - n/N times the exponent with this factor. In the worst case, n = N/2,
-    it is half as large.
+    applies the bound to the other N - n instances. The variance of a mean without
+    replacement has a factor 1 - n/N, which this bound lacks. The exponent of this bound
+    is therefore max(n/N, 1 - n/N) times the exponent with this factor. In the worst
+    case, n = N/2, it is half as large.
 
     Parameters
     ----------
@@ -168,11 +170,15 @@ def bernstein_serfling_tail(
 
 
 def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
-    """Return gamma_(K), ..., gamma_(2), or raise if depths or gaps are invalid."""
+    """Return the gaps from the largest to the second smallest, after checking inputs.
+
+    Raises `CobanditError` if a gap is negative or the lengths do not match.
+    """
     ordered = np.sort(_validation.numbers(gaps, "gaps", 1))[::-1]
     if len(ordered) < 2 or ordered[-1] < 0 or len(depths) != len(ordered) - 1:
         raise CobanditError(
-            "give at least two gaps, none negative, and one depth per removal",
+            "gaps must be at least two numbers, none negative, and depths must have one"
+            " entry fewer",
             argument="gaps",
             code="bad-gaps",
         )
@@ -180,9 +186,9 @@ def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
 
 
 def _zero_gap_bound(n: int, n_instances: int) -> float:
-    """Return the error bound at a gap of zero.
+    """Return the error bound at a gap of zero: zero if n = N, and infinity otherwise.
 
-    A tie can only be resolved by evaluating every instance.
+    Only evaluating every instance can resolve a tie.
     """
     return 0.0 if n == n_instances else inf
 
@@ -195,9 +201,10 @@ def once_error_bound(
     n_instances: int,
     delta: float = 0.0,
 ) -> float:
-    r"""Return Theorem 2 for a gap elimination on a finite benchmark (ours).
+    r"""Return an error bound for gap elimination on a finite benchmark (ours).
 
-    While k arms are active, they are compared at depth n_k or deeper.
+    While k arms are active, each has been evaluated on the first n_k instances or more.
+    The bound is the counterpart of Theorem 2:
 
     .. math::
 
@@ -213,22 +220,25 @@ def once_error_bound(
     error of :math:`\gamma_{(k)} / 4`, which gives the same exponent. The advantage of
     pairing is in the variance (see `paired_error_bound`).
 
-    In addition, arms of certain membership may be removed early, with a joint error
-    probability of :math:`\delta`, under two rules. Certainly dominated arms are removed
-    first. An arm on the front stays active while it is uncertain whether it dominates
-    an active arm. A fixed dominator of a dominated active arm is then active at every
-    removal by the gap, which is the only requirement of Lemma 2 on the active arms.
+    In addition, arms whose classification is certain may be removed early, with a joint
+    error probability of :math:`\delta`, under two rules. Certainly dominated arms are
+    removed first. An arm on the front stays active while it is uncertain whether it
+    dominates an active arm. Every dominated active arm then has a dominator that is
+    active at every removal by the gap. Lemma 2 requires nothing else of the active
+    arms.
 
     Parameters
     ----------
     depths : sequence of int, length K - 1
-        :math:`n_K, n_{K-1}, \dots, n_2`, in the order of the removals.
+        Numbers of evaluated instances :math:`n_K, n_{K-1}, \dots, n_2`, in the order of
+        the removals.
     gaps : array_like, shape (K,)
         Classification gaps of the means over all instances.
     n_objectives, n_instances : int
         D and N.
     delta : float
-        Probability of an error in early removals, in [0, 1); zero without them.
+        Probability of an error in early removals, in [0, 1); zero without early
+        removals.
 
     Returns
     -------
@@ -259,7 +269,7 @@ def once_error_bound(
 def paired_error_bound(
     depths: Sequence[int], gaps: ArrayLike, variances: ArrayLike, *, n_instances: int
 ) -> float:
-    r"""Return `once_error_bound` with variances of paired differences (ours).
+    r"""Return a bound like `once_error_bound` from variances of differences (ours).
 
     .. math::
 
@@ -267,9 +277,10 @@ def paired_error_bound(
             2 \sum_{k=2}^K \sum_{i < j} \sum_{d=1}^D
             \tau\Bigl(\frac{\gamma_{(k)}}4, n_k, \sigma_{ijd}^2\Bigr)
 
-    with :math:`\tau` the bound of `bernstein_serfling_tail` at width 2. Differences of
-    similar configurations have small variances. If answers are independent, the
-    variance is the sum of both variances.
+    Here :math:`\tau` is the bound of `bernstein_serfling_tail` at width 2. Differences
+    of similar configurations on the same instance have small variances. If two
+    configurations are independent, the variance of their difference is the sum of their
+    variances.
 
     Parameters
     ----------
@@ -294,8 +305,8 @@ def paired_error_bound(
     variances = _validation.numbers(variances, "variances", 3)
     if variances.shape[:2] != (len(needed) + 1,) * 2:
         raise CobanditError(
-            f"variances: shape (K, K, D) for {len(needed) + 1} arms, got"
-            f" {variances.shape}",
+            f"variances has shape {variances.shape}; it must have shape (K, K, D) with"
+            f" K = {len(needed) + 1}",
             argument="variances",
             code="wrong-shape",
         )

@@ -1,4 +1,4 @@
-"""Budgets from which a bound on pulls is informative."""
+"""Smallest budgets at which a bound on pulls is informative."""
 
 from collections.abc import Callable
 from math import inf
@@ -11,10 +11,10 @@ from cobandit import _budget, _validation
 def informative_budget(
     bound: Callable[[float], float], cost: float, *, cost_ratio: float | None = None
 ) -> float:
-    r"""Return the budget from which a bound on pulls is informative.
+    r"""Return the smallest budget at which a bound on pulls is informative.
 
-    It is then below :math:`B / c`, the number of pulls that the budget B pays for at a
-    cost of c per pull.
+    The bound is informative if it is below :math:`B / c`, the number of pulls that the
+    budget B pays for at a cost of c per pull.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def informative_budget(
     Returns
     -------
     float
-        Budget to a relative 1e-6, at least the cost. It is ``inf`` if the bound is not
-        informative at 10^15 pulls, or at the largest budget whose horizon can be
-        computed.
+        Budget with a relative accuracy of 1e-6, at least the cost. It is ``inf`` if the
+        bound is not informative at 10^15 pulls, or at the largest budget whose horizon
+        can be computed.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Bounds on the probability that means leave their radii (ours)."""
+"""Bounds on the probability that means leave their confidence intervals (ours)."""
 
 from math import ceil, log, sqrt
 
@@ -11,10 +11,11 @@ from cobandit.theory.online import horizon
 def one_sided_failure_probability(
     *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
-    r"""Return a bound on the failure of the one-sided statements for one arm (ours).
+    r"""Return a bound on the probability that the event for one arm fails (ours).
 
-    The bound is :math:`2(D+1)\,T_B^{1-2\alpha}`. The statements are the part of the
-    concentration event that is needed for one suboptimal arm (see `pull_counts`).
+    The bound is :math:`2(D+1)\,T_B^{1-2\alpha}`. The argument for one suboptimal arm
+    needs only 2(D + 1) one-sided statements of the concentration event, about this arm
+    and the best arm (see `companion.bounds.pull_counts`).
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ def one_sided_failure_probability(
 
 
 def leaving_bound(pulls: int, alpha: float) -> float:
-    r"""Return a bound on the probability that a mean ever exceeds its radius (ours).
+    r"""Return a bound on the probability that an error ever exceeds its radius (ours).
+
+    The error is the empirical mean minus the true mean, after s of T pulls.
 
     .. math::
 
@@ -52,9 +55,9 @@ def leaving_bound(pulls: int, alpha: float) -> float:
                 T^{-2\alpha}
 
     Theorem 1 uses a union bound over sample sizes, and has T instead of :math:`(\log
-    T)^{3/2}`. Off the event, the expected loss of a run is at most T times
-    :math:`2K(D+1)` times this probability. With the bound above, it vanishes for every
-    alpha > 1/2.
+    T)^{3/2}`. If the concentration event fails, a run loses at most T. Its expected
+    loss from failures is therefore at most T times :math:`2K(D+1)` times this
+    probability, which vanishes for every alpha > 1/2.
 
     *Proof, by peeling.* Cut 1, ..., T into m blocks of ratio :math:`\beta = T^{1/m}`.
     Let :math:`S_s` be the sum of the first s deviations, and :math:`a = \alpha \log T`.

@@ -1,15 +1,15 @@
-r"""Bounds on the pulls of the printed CoHV-UCB, with smaller constants (ours).
+r"""Bounds on the pulls of CoHV-UCB as printed, with smaller constants (ours).
 
-The bounds use the paper's event and index; only the counting differs. Four facts are
-common to them:
+The bounds use the paper's concentration event and index; only the counting of pulls
+differs. Four facts hold for all of them:
 
 * The argument for arm i uses 2(D + 1) one-sided statements of the concentration event.
   The rewards of the best arm are not underestimated, and its cost is not overestimated;
   for arm i, the reverse holds. Each statement fails for some sample size with
   probability at most :math:`T_B^{1-2\alpha}`.
-* If arm i is selected after n pulls, :math:`I_i \ge I_{i^\star} \ge \nu_{i^\star}`.
-  This implies an upper bound on n. As it also holds for the last selection, the number
-  of pulls is at most the integer part of the bound plus one.
+* If arm i is selected after n of its pulls, :math:`I_i \ge I_{i^\star} \ge
+  \nu_{i^\star}`. This implies an upper bound on n. As the upper bound also holds for
+  the last selection, the number of pulls is at most its integer part plus one.
 * The bounds hold for every ``alpha`` > 0. They are logarithmic in B for alpha >= 1, and
   with `leaving_bound` for alpha > 1/2.
 * The bounds are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.
@@ -18,9 +18,9 @@ common to them:
 
 `split_pull_bound` does not need the statements about arm i. The other bounds require
 that the means of arm i stay within their radii for every number of pulls, which adds a
-second radius to the index. But if a mean leaves its radius once, the loss is one pull
-only. `split_pull_bound` therefore requires this of the best arm only, and counts how
-often the index of arm i is too large.
+second radius to the index. But if a mean of arm i leaves its radius once, the loss is
+only one pull. `split_pull_bound` therefore requires only that the means of the best arm
+stay within their radii, and counts how often the index of arm i is too large.
 """
 
 from math import log
@@ -43,10 +43,10 @@ def radius_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return a bound on the pulls of an arm selected only at a large radius (ours).
+    r"""Return a bound on the pulls of an arm from its threshold radius (ours).
 
-    On the event, the arm can be selected only while its radius is at least
-    :math:`\beta_i`:
+    On the concentration event, the arm can be selected only while its confidence radius
+    is at least :math:`\beta_i`. Therefore
 
     .. math::
 
@@ -55,13 +55,13 @@ def radius_pull_bound(
             + 2(D+1)\,T_B^{2-2\alpha}
 
     If :math:`\beta_i` is the `threshold_radius`, no bound that uses only the event is
-    smaller: at this radius, the event allows the arm to be selected if the index of the
-    best arm is at its lower end.
+    smaller: at this radius, the event allows the selection of the arm if the index of
+    the best arm has its smallest possible value.
 
     Parameters
     ----------
     radius : float
-        :math:`\beta_i > 0`.
+        Threshold :math:`\beta_i > 0`.
     n_objectives : int
         D >= 1.
     cost_ratio, budget, alpha : float
@@ -84,7 +84,7 @@ def radius_pull_bound(
     )
     if _validation.positive(radius, "radius") < 1e-150:
         raise CobanditError(
-            f"radius is {radius:g}: the bound exceeds all floating-point numbers",
+            f"radius is {radius:g}, so small that the bound overflows",
             argument="radius",
             code="too-small",
         )
@@ -99,9 +99,10 @@ def lean_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return Theorem 1 without the slack of its last step (ours).
+    r"""Return the bound of Theorem 1 without the slack of its last step (ours).
 
-    The leading term is a quarter of the term in Theorem 1, and there is no K.
+    The leading term is a quarter of the leading term in Theorem 1, and the number of
+    arms K does not appear.
 
     .. math::
 
@@ -110,8 +111,8 @@ def lean_pull_bound(
                 {\Delta_i^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    A selected arm has :math:`C_{\lambda,H} \beta \ge \Delta_i`. The paper's proof
-    continues with half of the gap.
+    An arm of radius :math:`\beta` is selected only if :math:`C_{\lambda,H} \beta \ge
+    \Delta_i`. The paper's proof replaces the gap by half of the gap at this step.
 
     Parameters
     ----------
@@ -154,9 +155,9 @@ def instance_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return a bound on pulls whose leading term depends on the problem (ours).
+    r"""Return a bound on the pulls of an arm that uses the arm's mean cost (ours).
 
-    The leading term does not depend on lambda.
+    Its leading term does not depend on lambda.
 
     .. math::
 
@@ -165,12 +166,13 @@ def instance_pull_bound(
                 {(\mu_i^c \Delta_i)^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    On the event, the index of a selected arm has a numerator of at most :math:`H_i +
+    On the event, the index of an arm has a numerator of at most :math:`H_i +
     2D\beta` and a denominator of at least :math:`\mu_i^c - 2\beta`, truncated or not.
-    Therefore :math:`H_i + 2D\beta \ge \nu_{i^\star}(\mu_i^c - 2\beta)`, which is
-    equivalent to :math:`2\beta (D + \nu_{i^\star}) \ge \nu_{i^\star} \mu_i^c - H_i =
-    \mu_i^c \Delta_i`. Since :math:`\nu_{i^\star} \le 1/\lambda` and :math:`\mu_i^c \ge
-    \lambda`, the leading term is at most a sixteenth of the term in Theorem 1.
+    If the arm is selected, then :math:`H_i + 2D\beta \ge \nu_{i^\star}(\mu_i^c -
+    2\beta)`, which is equivalent to :math:`2\beta (D + \nu_{i^\star}) \ge
+    \nu_{i^\star} \mu_i^c - H_i = \mu_i^c \Delta_i`. Since :math:`\nu_{i^\star} \le
+    1/\lambda` and :math:`\mu_i^c \ge \lambda`, the leading term is at most a sixteenth
+    of the leading term in Theorem 1.
 
     Parameters
     ----------
@@ -222,7 +224,8 @@ def threshold_radius(
 ) -> float:
     r"""Return the smallest radius at which a suboptimal arm can be selected (ours).
 
-    The selection is on the event of Theorem 1. The radius is the root :math:`\beta` of
+    The concentration event of Theorem 1 is assumed. The radius is the root
+    :math:`\beta` of
 
     .. math::
 
@@ -240,7 +243,7 @@ def threshold_radius(
     Returns
     -------
     float
-        Radius, by bisection to a relative 1e-12.
+        Radius, with a relative accuracy of 1e-12.
 
     Raises
     ------
@@ -259,7 +262,8 @@ def threshold_radius(
     mean_cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if not len(means) or means.min() < 0 or means.max() > 1:
         raise CobanditError(
-            f"means is {means.tolist()}: give at least one mean reward, all in [0, 1]",
+            f"means is {means.tolist()}; it must contain at least one mean reward, all"
+            " in [0, 1]",
             argument="means",
             code="out-of-range",
         )
@@ -274,7 +278,8 @@ def threshold_radius(
 
     if reach(0.0) >= best_efficiency:
         raise CobanditError(
-            "the arm is as efficient as the best one, so that it has no threshold",
+            "the arm is at least as efficient as best_efficiency, so it has no"
+            " threshold",
             argument="best_efficiency",
             code="no-threshold",
         )

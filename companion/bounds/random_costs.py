@@ -1,10 +1,10 @@
 r"""CoPSI with random costs in [lambda, 1]: overspending, planning and pilots (ours).
 
-The paper's Algorithm 2 charges every pull its known mean cost. If costs are random, the
-plan is made for a smaller budget, :math:`(1 - \delta) B`. A cost of mean c has a
-variance of at most :math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`. For any
-number of pulls, the bound on the variance of the total cost is therefore proportional
-to its mean.
+The paper's Algorithm 2 charges every pull its known mean cost. If costs are random,
+CoPSI plans its pulls for a smaller budget, :math:`(1 - \delta) B`. A cost of mean c has
+a variance of at most :math:`(1 - c)(c - \lambda) \le (1 - \sqrt\lambda)^2 c`. The
+variance of the total cost of any number of pulls is therefore at most :math:`(1 -
+\sqrt\lambda)^2` times its mean.
 """
 
 from math import exp, sqrt
@@ -14,14 +14,15 @@ from companion.bounds.differences import difference_error_rate
 
 
 def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float:
-    r"""Return a bound on the probability that a plan overspends the budget (ours).
+    r"""Return a bound on the probability that CoPSI overspends at random costs (ours).
 
     .. math::
 
         \exp\Bigl( - \frac{\delta^2 B}{2 (1 - \sqrt\lambda)^2 (1 - \delta)
             + \frac23 (1 - \lambda)\, \delta} \Bigr)
 
-    The plan is made for :math:`(1 - \delta) B`. The bound is Freedman's inequality.
+    CoPSI plans its pulls for :math:`(1 - \delta) B`. The bound is Freedman's
+    inequality.
     Azuma's inequality, with the range :math:`1 - \lambda` and at most :math:`(1 -
     \delta) B / \lambda` pulls, gives :math:`\exp(-2 \delta^2 \lambda B / ((1 -
     \lambda)^2 (1 - \delta)))`. For small margins, the exponent of Azuma's inequality is
@@ -32,7 +33,7 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
     budget : float
         B, in units of the largest single cost.
     margin : float
-        delta in (0, 1).
+        delta in (0, 1), the share of the budget that is held back.
     cost_ratio : float
         lambda in (0, 1]: the smallest single cost over the largest.
 
@@ -60,9 +61,11 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
 def planning_margin(
     *, allocation: float, complexity: float, cost_ratio: float
 ) -> float:
-    r"""Return the margin at which `overspend_bound` falls as fast as the error (ours).
+    r"""Return the margin that equates the rates of overspending and of errors (ours).
 
-    The error bound is `difference_error_bound`. The margin solves
+    The margin is the share of the budget that is held back. At this margin,
+    `overspend_bound` and `difference_error_bound` at the planned budget decrease at the
+    same exponential rate. The margin solves
 
     .. math::
 
@@ -105,9 +108,10 @@ def planning_margin(
 def pilot_failure_bound(
     pulls: int, accuracy: float, *, n_arms: int, cost_ratio: float
 ) -> float:
-    r"""Return a bound on the probability that a pilot misses a mean cost (ours).
+    r"""Return a bound on the probability that a pilot misestimates a mean cost (ours).
 
-    A pilot misses a mean cost if its estimate is off by a share eta of it.
+    The pilot pulls every arm m times. It misestimates a mean cost if its estimate has a
+    relative error of eta or more.
 
     .. math::
 

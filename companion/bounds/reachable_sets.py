@@ -1,9 +1,9 @@
 r"""Sets of arms that can be active together, and the complexity over them (ours).
 
 The complexity :math:`H_{\mu,c}` is a maximum over all sets of k arms. But as long as
-empirical means are close to the true means, these nearly determine the order of
-removals. For example, expensive arms that are easy to classify are removed before gaps
-become small.
+empirical means are close to the true means, the true means nearly determine the order
+of removals. For example, expensive arms that are easy to classify are removed before
+gaps become small.
 """
 
 from collections.abc import Callable
@@ -25,14 +25,15 @@ MOST_SETS = 5_000
 
 
 def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
-    r"""Return a mask that contains all arms that can have the largest gap (ours).
+    r"""Return a mask of the arms that may have the largest empirical gap (ours).
 
-    Margins err by less than ``slack``. Every empirical gap is :math:`\max\{\Delta_i^-,
-    \Delta_i^+\}`, which increases in each margin. It is therefore between its values
-    with all margins lowered, and with all margins raised, by the slack. An arm may be
-    removed if its upper value is above every lower value. No removable arm is missed.
-    The mask may also contain arms that cannot be removed, because an error of a mean
-    changes several margins in different directions.
+    The mask contains every arm that can have the largest gap if margins err by less
+    than ``slack``. Every empirical gap is :math:`\max\{\Delta_i^-, \Delta_i^+\}`, which
+    increases in each margin. It is therefore between its values with all margins
+    lowered, and with all margins raised, by the slack. An arm is in the mask if its
+    upper value is above every lower value. The mask may also contain arms that cannot
+    have the largest gap, because an error of a mean changes several margins in
+    different directions.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
 def reachable_sets(
     means: ArrayLike, leaves: LeaveRule = may_leave
 ) -> list[NDArray[np.bool_]]:
-    r"""Return the active sets that gap elimination can reach with small errors (ours).
+    r"""Return the active sets that gap elimination can reach at small errors (ours).
 
     The set of all arms is reachable. Let A be a reachable set of size k > 2. Then
     :math:`A \setminus \{e\}` is reachable for every e that may be removed from A if
@@ -79,8 +80,9 @@ def reachable_sets(
     means : array_like, shape (K, D)
         True means.
     leaves : callable
-        Rule for removable arms. The default rule may mark too many arms, but never too
-        few.
+        Function that returns the mask of the removable arms, from the means of the
+        active arms and the largest error of a margin. The default may mark too many
+        arms, but never too few.
 
     Returns
     -------
@@ -106,7 +108,8 @@ def reachable_sets(
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
         raise CobanditError(
-            "means: a classification gap is zero, for which no error is small enough",
+            "means: a classification gap is zero, so no error is small enough to"
+            " determine the reachable sets",
             argument="means",
             code="zero-gap",
         )
@@ -121,7 +124,8 @@ def reachable_sets(
         by_size.append(np.unique(np.array(smaller), axis=0))
         if len(by_size[-1]) > MOST_SETS:
             raise CobanditError(
-                f"means: {len(by_size[-1]):,} sets can be reached; use fewer arms",
+                f"means: {len(by_size[-1]):,} sets of {size - 1} arms can be reached,"
+                f" more than the limit of {MOST_SETS:,}; use fewer arms",
                 argument="means",
                 code="too-many-sets",
             )
@@ -182,9 +186,10 @@ def reachable_complexity(
 def largest_complexity(
     sets: list[NDArray[np.bool_]], costs: NDArray[np.float64], gaps: NDArray[np.float64]
 ) -> float:
-    """Return the largest total cost of a set over the squared gap of its size.
+    """Return the largest ratio of the cost of a set to the squared gap of its size.
 
-    All sets of one array have the same size.
+    Each array of ``sets`` has the masks of sets of one size k, whose gap is the k-th
+    smallest.
     """
     return max(
         float((active @ costs).max() / gaps[active[0].sum() - 1] ** 2)

@@ -15,12 +15,13 @@ from cobandit.theory.identification import (
 
 
 def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
-    r"""Return the part of the allocation constant that the proof needs (ours).
+    r"""Return a smaller allocation constant at which CoPSI never overspends (ours).
 
-    It is :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of Theorem 2 needs
-    one term per removal that is followed by more sampling. The active sets then have K,
-    ..., 3 arms, so the term of :math:`\ell = 2` is not needed. At equal costs, the
-    result is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the constant of PSI-SR.
+    The constant is :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of
+    Theorem 2 needs one term for each removal that is followed by more sampling. At
+    these removals, K, ..., 3 arms are active, so the term of :math:`\ell = 2` is not
+    needed. At equal costs, the result is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the
+    constant of PSI-SR.
 
     Parameters
     ----------
@@ -44,10 +45,10 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
 
 
 def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Return :math:`\sum_i c_i / \gamma_i^2`, each gap with its own cost (ours).
+    r"""Return the sum over arms of the cost over the squared gap (ours).
 
-    This sum depends on which arms are expensive. The paper's :math:`H_{\mu,c}` does
-    not, because it sorts gaps and costs separately.
+    The sum :math:`\sum_i c_i / \gamma_i^2` depends on which arms are expensive. The
+    paper's :math:`H_{\mu,c}` does not, because it sorts gaps and costs separately.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def identification_budget(
     cost_ratio: float,
     complexity: float,
 ) -> float:
-    r"""Return the budget at which the bound of Theorem 2 is p.
+    r"""Return the budget at which the bound of Theorem 2 equals an error.
 
     .. math:: B = 256\, L_{K,\lambda} H_{\mu,c} \log(2K^2 D / p)
 
@@ -179,18 +180,18 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
             {(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
 
     For every cost vector and every p < K, there is a family of K - p + 1 problems with
-    p arms on the front. Consider a method that spends at most B on average on the first
-    problem. Its error on this problem is above one half, or its error on another
-    problem is at least the bound for the complexity of that problem. Here c are the
-    costs of any K - p + 1 arms.
+    p arms on the front. For every method that spends at most B on average on the first
+    problem, one of two statements holds. Its probability of error on the first problem
+    is above one half. Or its probability of error on another problem of the family is
+    at least the bound above, with the complexity of this other problem. Here c is the
+    vector of the costs of any K - p + 1 arms.
 
     Parameters
     ----------
     budget : float
         B > 0, the average spend on the first problem.
     allocation : float
-        :math:`L^\star(c)`, the `exact_allocation_constant` of the K - p + 1 contested
-        arms.
+        :math:`L^\star(c)`, the `exact_allocation_constant` of these K - p + 1 arms.
     complexity : float
         `reachable_complexity`, with either rule for removable arms.
 
@@ -207,7 +208,7 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
     allocation = _validation.positive(allocation, "allocation")
     if allocation < 1:
         raise CobanditError(
-            f"allocation is {allocation}: the exact constant is at least 1",
+            f"allocation is {allocation}; it must be at least 1",
             argument="allocation",
             code="out-of-range",
         )

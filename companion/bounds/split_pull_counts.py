@@ -1,4 +1,4 @@
-"""Bounds on pulls: a split bound, and a bound for another index (ours)."""
+"""Bounds on pulls that count how often an index is too large, and for a ratio index."""
 
 from math import log, sqrt
 
@@ -19,10 +19,11 @@ def split_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return a bound on the pulls of an arm whose means may leave their radii (ours).
+    r"""Return a bound on the pulls of a suboptimal arm, the sharpest of ours (ours).
 
-    The leading term is a quarter of that of `radius_pull_bound` at the
-    `threshold_radius`.
+    Unlike the other bounds, it allows the means of the arm to leave their confidence
+    radii. Its leading term is a quarter of the leading term of `radius_pull_bound` at
+    the `threshold_radius`.
 
     .. math::
 
@@ -81,10 +82,10 @@ def split_pull_bound(
 
 
 def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
-    r"""Return the coefficient of :math:`\log T_B` for a ratio index.
+    r"""Return the leading constant of the pull bound for a ratio index.
 
-    The index is that of Ding et al. (2013), for one objective. The index and a bound on
-    its pulls are
+    The constant is the coefficient of :math:`\log T_B`. Ding et al. (2013) introduced
+    the index, for one objective. The index, and a bound on the pulls of an arm, are
 
     .. math::
 
@@ -100,8 +101,8 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
     means :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`. There are
     four one-sided statements, about rewards and costs of the arm and of the best arm,
     each at up to t - 1 sample sizes. A statement fails at one sample size with
-    probability at most :math:`(t-1)^{-2}`. The sum over t is the last term. The
-    constants in the theorem of Ding et al. may differ.
+    probability at most :math:`(t-1)^{-2}`. The sum over t is the last term. We derived
+    these constants; those in the theorem of Ding et al. may differ.
 
     Parameters
     ----------

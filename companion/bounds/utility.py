@@ -1,4 +1,4 @@
-"""Bounds on the utility within a budget, and a lower bound on regret (ours)."""
+"""Bounds on the collected hypervolume, and a lower bound on regret (ours)."""
 
 from cobandit import _validation
 from cobandit.problem import Problem
@@ -6,9 +6,10 @@ from cobandit.theory.divergence import least_divergence
 
 
 def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]:
-    r"""Return the range of :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]` (ours).
+    r"""Return bounds on the expected cost of the pulls within the budget (ours).
 
-    The sum is above B - 1, and at most B + 1 - lambda. Wald's identity at the stopping
+    This cost, :math:`\sum_i \mu_i^c \mathrm E[n_i(B)]`, is above B - 1, and at most B +
+    1 - lambda. Wald's identity at the stopping
     time :math:`\tau = T(B) + 1` gives :math:`\sum_i \mu_i^c \mathrm E[n_i] = \mathrm
     E[C_\tau] - \mathrm E[\mu^c_{i_\tau}]`. The range follows, because :math:`B < C_\tau
     \le B + c_\tau` and costs are in [lambda, 1].
@@ -35,10 +36,12 @@ def counted_cost_bounds(budget: float, cost_ratio: float) -> tuple[float, float]
 def completed_utility_bound(
     best_efficiency: float, budget: float, cost_ratio: float
 ) -> float:
-    r"""Return the bound of Lemma 1 for pulls completed within the budget (ours).
+    r"""Return an upper bound on the hypervolume collected within the budget (ours).
 
-    It is :math:`\nu_{i^\star} (B + 1 - \lambda)`. Since :math:`H_i \le \nu_{i^\star}
-    \mu_i^c`, it follows from the upper end of `counted_cost_bounds`.
+    The bound is :math:`\nu_{i^\star} (B + 1 - \lambda)`, where Lemma 1 has
+    :math:`\nu_{i^\star} (B + 1)`. It counts only pulls that are completed within the
+    budget. Since :math:`H_i \le \nu_{i^\star} \mu_i^c`, it follows from the upper bound
+    of `counted_cost_bounds`.
 
     Parameters
     ----------
@@ -61,12 +64,13 @@ def completed_utility_bound(
 
 
 def least_regret_slope(problem: Problem, *, cost_ratio: float) -> float:
-    r"""Return a lower bound on the slope of the regret in log B (ours).
+    r"""Return a lower bound on the growth of the regret per unit of log B (ours).
 
-    The slope is :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`. A method
-    is consistent if, on all problems, its pulls of suboptimal arms grow more slowly
-    than every power of B. The efficiency regret of a consistent method grows at least
-    like this slope times log B.
+    The bound is :math:`\sum_{i \ne i^\star} \Delta_i / \mathcal K_{\inf}(i)`, with
+    :math:`\mathcal K_{\inf}(i)` the result of `cobandit.theory.least_divergence`. A
+    method is consistent if, on all problems, its pulls of suboptimal arms grow more
+    slowly than every power of B. The efficiency regret of a consistent method grows at
+    least like this bound times log B.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Theorem 2 with variances instead of ranges (ours)."""
+"""Error bounds like Theorem 2's that use variances instead of ranges (ours)."""
 
 from math import exp, inf
 
@@ -11,7 +11,10 @@ from cobandit.theory.identification import checked_problem
 
 
 def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> float:
-    r"""Return the complexity of arms that are evaluated on shared instances (ours).
+    r"""Return a complexity for arms that are evaluated on the same instances (ours).
+
+    It depends on the variances of differences of rewards, and replaces
+    :math:`H_{\mu,c}` in `variance_error_bound`.
 
     .. math::
 
@@ -24,9 +27,9 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
         As in `cost_complexity`.
     variance : float
         :math:`\sigma^2`, the largest variance, over pairs and objectives, of the
-        difference of two rewards on one instance. For independent rewards in [0, 1], it
-        is at most 1/2, and :math:`32 \sigma^2` is then the 16 of
-        `difference_error_bound`. For similar configurations, it is small.
+        difference of two rewards on the same instance. It is small for similar
+        configurations. For independent rewards in [0, 1], it is at most 1/2. Then
+        :math:`32 \sigma^2` is at most 16, the constant of `difference_error_bound`.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def variance_error_bound(
     allocation: float,
     complexity: float,
 ) -> float:
-    r"""Return Theorem 2 for arms that are evaluated on the same instances (ours).
+    r"""Return an error bound for arms evaluated on the same instances (ours).
 
     .. math:: K(K-1)^2 D \exp\Bigl(\frac3{16} - \frac{B}{L H_\sigma}\Bigr)
 
@@ -86,8 +89,8 @@ def variance_error_bound(
 
     Examples
     --------
-    The two arms differ on few instances. At a variance of 1/2, the exponent would be
-    7.75 times smaller.
+    The rewards of the two arms differ on few instances. At a variance of 1/2, the
+    exponent would be 7.75 times smaller.
 
     >>> how = {"n_arms": 2, "n_objectives": 1, "allocation": 1.0}
     >>> alike = variance_complexity([0.1, 0.1], [1.0, 1.0], variance=0.05)

@@ -1,4 +1,4 @@
-"""The ``cobandit-book`` command, for the book's pages and stored results."""
+"""The ``cobandit-book`` command: run pages of the book, and verify its results."""
 
 import typer
 
@@ -13,7 +13,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     help=(
-        "The book behind cobandit: run its pages on other tables, verify its results."
+        "The book of cobandit: run its pages on other tables, and verify its results."
     ),
 )
 for command in (page, rerun, reconstruct, verify):

@@ -14,7 +14,9 @@ def page(
     parameter: Annotated[
         list[str] | None,
         typer.Option(
-            "--parameter", "-p", help="NAME=VALUE, the value in YAML; repeat for more."
+            "--parameter",
+            "-p",
+            help="NAME=VALUE, with the value in YAML; repeat the option for more.",
         ),
     ] = None,
     output: Annotated[
@@ -22,11 +24,11 @@ def page(
         typer.Option(
             "--output",
             "-o",
-            help="Executed notebook, .ipynb (default: show parameters).",
+            help="Executed notebook to write, .ipynb (default: list the parameters).",
         ),
     ] = None,
 ) -> None:
-    """Run a page of the book with your parameters, or list them without --output.
+    """Run a page of the book with your parameters; list them if --output is missing.
 
     Some pages have the parameter [b]how[/b], which sets how replays run in parallel:
 
@@ -82,7 +84,7 @@ def rerun(
     ] = False,
     pages: Annotated[
         list[str] | None,
-        typer.Option("--page", help="Only this page; repeat for more."),
+        typer.Option("--page", help="Run only this page; repeat the option for more."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
     budget: Budget = None,
@@ -90,7 +92,7 @@ def rerun(
     level: Level = 0.95,
     follow: Annotated[
         Path | None,
-        typer.Option("--from", help="Manifest of a report to reproduce."),
+        typer.Option("--from", help="Manifest (JSON) of a report to reproduce."),
     ] = None,
 ) -> None:
     """Run the book's pages on a table and write a report.

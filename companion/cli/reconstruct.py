@@ -19,7 +19,9 @@ def reconstruct(
 ) -> None:
     """Draw a reconstruction of one of the paper's tables, which are not public.
 
-    A table that misses a printed fact is refused; this happens to about a third.
+    A reconstruction is a synthetic table that agrees with numbers that the paper
+    prints. The command fails for the seeds, about a third, whose table misses one of
+    these numbers. Try another --number then.
     """
     from companion import reconstruction
 

@@ -17,7 +17,8 @@ def verify(
         typer.Option(
             "--fast",
             help=(
-                "Recompute a sample only, such as one table of each posterior: minutes."
+                "Recompute only a sample, such as one table of each posterior; takes"
+                " minutes."
             ),
         ),
     ] = False,
@@ -25,8 +26,9 @@ def verify(
     backend: Backend = "loky",
     scheduler: Scheduler = None,
 ) -> None:
-    """Recompute stored results and the ledger, and exit 1 if anything differs.
+    """Recompute the stored results, and exit with 1 if any number differs.
 
+    The stored results include the ledger, which compares the paper's numbers with ours.
     All numbers are computed from the bundled tables. Counts must be equal, and other
     numbers must agree to a relative 1e-9.
     """

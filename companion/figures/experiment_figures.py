@@ -1,8 +1,8 @@
 """Figures of the chapter on the experiments, one function per figure.
 
-They show rows (cells) of `companion.paper.experiments.summary`. Crosses are values that
-the paper prints, and pale bars are our predictions of them. A colour always stands for
-a method.
+They show summaries of replays, the cells of `companion.paper.experiments.summary`.
+Crosses are values that the paper prints, and pale bars are our predictions of these
+values. A colour always stands for a method.
 """
 
 from collections.abc import Mapping, Sequence, Sized
@@ -46,7 +46,7 @@ SETS: dict[str, FigureRow] = {
 
 
 def titles_of(tables: Sequence[EvaluationTable]) -> dict[str, str]:
-    """Return the titles of the columns of a figure, by the names of their tables."""
+    """Return the title of each table's column in a figure, by the table's name."""
     return {table.name: escape_math(provenance(table)) for table in tables}
 
 
@@ -56,14 +56,16 @@ def draw_cells(
     titles: Mapping[str, str],
     predicted: pd.DataFrame | None = None,
 ) -> Figure:
-    """Draw quantities against the budget: one row per quantity, one column per table.
+    """Draw replayed quantities against the budget, with the paper's printed values.
+
+    The figure has one row per quantity and one column per table.
 
     Parameters
     ----------
     cells : DataFrame
         Result of `companion.paper.experiments.summary`.
     rows : mapping of str to FigureRow
-        Rows by quantity, for example `REGRETS`, `SETS`, or parts of them.
+        Rows by quantity, for example `REGRETS` or `SETS`.
     titles : mapping of str to str
         Titles of the columns by the names of the tables, in order.
     predicted : DataFrame, optional
@@ -115,10 +117,7 @@ def _panels(
 
 
 def _width(tables: Sized) -> float:
-    """Return the width of a figure with one column per table, in inches.
-
-    A single column gets more room.
-    """
+    """Return the width in inches of a figure with one column per table."""
     return max(2.3 * len(tables), 4.2)
 
 
@@ -147,7 +146,10 @@ def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
 
 
 def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Draw regrets and moving averages by the spent share of the largest budget."""
+    """Draw regrets, and moving averages of gaps, against the spent share of a budget.
+
+    The budget is the largest one of the experiment on single trajectories.
+    """
     trajectories = cells[
         (cells["experiment"] == "trajectory")
         & cells["spent"].notna()
@@ -184,7 +186,11 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Draw errors at the largest budget, for declared and for realised costs."""
+    """Draw identification errors with declared costs and with realised costs.
+
+    Declared costs charge each pull the mean cost of the arm, and realised costs the
+    cost of the evaluation.
+    """
     errors = cells[(cells["experiment"] == "stochastic") & cells["against"].isna()]
     numbers = as_frame().query(
         "experiment == 'stochastic' and quantity == 'error' and operation.isna()"
@@ -234,15 +240,15 @@ def draw_charges(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 def draw_fronts(
     tables: Sequence[EvaluationTable], chances: Mapping[str, np.ndarray]
 ) -> Figure:
-    """Draw configurations by two scores, darker if they are more likely on the front.
+    """Draw configurations by two mean scores, darker if more likely on the front.
 
     Parameters
     ----------
     tables : sequence of EvaluationTable
         If a table has one objective, the x axis is the mean cost.
     chances : mapping of str to ndarray, shape (K,)
-        Share of random reweightings of the instances under which each configuration is
-        Pareto-optimal, by table.
+        For each table, the share of random reweightings of the instances under which
+        each configuration is Pareto-optimal.
     """
     figure, axes = plt.subplots(
         1, len(tables), figsize=(_width(tables), 2.5), squeeze=False
@@ -287,7 +293,7 @@ def draw_fronts(
 
 
 def draw_questions(spread: pd.DataFrame) -> Figure:
-    """Draw ratios of the paper's methods to others, also with redrawn questions.
+    """Draw ratios of the paper's methods to others, with and without redrawn questions.
 
     Parameters
     ----------
@@ -330,7 +336,7 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
 
 
 def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
-    """Draw effects of choices that the paper leaves open, and of confidence radii.
+    """Draw the effects of choices that the paper leaves open, and of wider radii.
 
     Parameters
     ----------
@@ -371,7 +377,9 @@ def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
 
 
 def draw_crossing(advantage: pd.DataFrame) -> Figure:
-    """Draw what division by the cost gains, by ratio of costs and dependence.
+    """Draw the gain of dividing an index by the cost, against the ratio of costs.
+
+    One line stands for each dependence between score and cost.
 
     Parameters
     ----------

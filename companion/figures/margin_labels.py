@@ -1,6 +1,6 @@
-"""Labels of points at the right margin of a panel, and of rows above their bars.
+"""Labels of points at the right margin of a panel, and names above the rows of a panel.
 
-A phone has no room for long names beside a panel.
+A name above its row needs no room beside the panel, which a phone does not have.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ SPACING = 0.075
 
 
 def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
-    """Write names at the right of a panel, with lines to their points.
+    """Write the names of points at the right of a panel, with lines to the points.
 
-    They are in the vertical order of the points. Call this function when the limits of
-    the axes are final.
+    The names are in the vertical order of the points. Call this function when the
+    limits of the axes are final.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def label_at_margin(ax: Axes, points: ArrayLike, names: Sequence[str]) -> None:
 
 
 def name_above(ax: Axes, names: Sequence[str]) -> None:
-    """Write a name above each row of a panel, within its frame, the first row on top.
+    """Write a name above each row of a panel, inside the panel, the first row on top.
 
     Parameters
     ----------
     ax : Axes
-        Row number ``k`` is at height ``k``.
+        Axes whose row ``k`` is at the y coordinate ``k``.
     names : sequence of str
 
     Examples
@@ -95,9 +95,9 @@ def name_above(ax: Axes, names: Sequence[str]) -> None:
 
 
 def spread(heights: ArrayLike, spacing: float) -> np.ndarray:
-    """Return heights at least ``spacing`` apart and as close as possible to given ones.
+    """Move heights so that neighbours are at least ``spacing`` apart.
 
-    The given heights do not increase. Closeness is the sum of squared differences.
+    The given heights must be in decreasing order. The sum of squared moves is minimal.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures that illustrate ideas of proofs."""
+"""Figures that illustrate the ideas of the paper's proofs."""
 
 from typing import Any
 
@@ -16,10 +16,13 @@ COSTS = (1.0, 0.5, 0.25, 0.25)
 
 
 def draw_shrinking_indices() -> Figure:
-    """Draw the largest possible index of an arm over its pulls, for two gaps."""
+    """Draw the largest possible index of an arm against its pulls, for two gaps.
+
+    The arm can be pulled while this index is above the efficiency of the best arm.
+    """
     # efficiency of the best arm
     best = 1.0
-    # C beta after one pull
+    # C beta, the largest excess of an index over the efficiency, after one pull
     excess = 2.0
     figure, axes = plt.subplots(1, 2, figsize=(8.5, 2.9), sharex=True, sharey=True)
     for ax, gap, title in zip(axes, (0.5, 0.25), ("gap Δ", "gap Δ / 2"), strict=True):
@@ -63,9 +66,10 @@ def draw_shrinking_indices() -> Figure:
 
 
 def draw_margin_squares() -> Figure:
-    """Draw the empirical gaps of Lemma 2: of a mistake, and of the removed arm.
+    """Draw why Lemma 2 holds: a mistake has a smaller empirical gap than another arm.
 
-    A mistake is an arm that would be misclassified.
+    A mistake is an arm that would be misclassified. Gap elimination removes the arm
+    with the largest empirical gap, so it does not remove a mistake.
     """
     figure, (plane, line) = plt.subplots(1, 2, figsize=(8, 3.0), width_ratios=[1, 1.3])
     # the gap is eight times the error, as in the paper's proof
@@ -116,7 +120,8 @@ def draw_margin_squares() -> Figure:
 def draw_budget_staircase(budget: float = 40.0) -> Figure:
     """Draw the phases of CoPSI as blocks, one panel per allocation constant.
 
-    The area of a block is the cost of its phase.
+    The area of a block is the cost of its phase. Filled blocks remove the cheapest arm
+    first, and dashed blocks the most expensive arm first.
     """
     costs = np.array(COSTS)
     figure, axes = plt.subplots(1, 3, figsize=(8.8, 3.1), sharex=True, sharey=True)
@@ -152,9 +157,10 @@ def draw_budget_staircase(budget: float = 40.0) -> Figure:
 def staircase(
     costs: np.ndarray, removed: np.ndarray, budget: float, constant: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cost of one pull of all active arms, and their target, by phase.
+    """Return, for each phase, the cost of pulling all active arms, and the target.
 
-    Targets are numbers of pulls that are not rounded.
+    The target of a phase is the number of pulls of each active arm by its end, not
+    rounded.
 
     Parameters
     ----------
@@ -163,8 +169,8 @@ def staircase(
         Arms in the order in which they are removed.
     budget : float
     constant : float, optional
-        Constant that divides the budget. Default: the exact constant of the active
-        arms, which divides the rest of the budget.
+        Allocation constant that divides the budget. With None, each phase divides the
+        remaining budget by the exact constant of the active arms.
 
     Examples
     --------
@@ -175,7 +181,7 @@ def staircase(
     """
     widths = []
     targets = []
-    # total cost of the removed arms
+    # total cost of the pulls of the removed arms
     gone = 0.0
     for phase in range(len(costs) - 1):
         active = removed[phase:]

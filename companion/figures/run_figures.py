@@ -1,4 +1,4 @@
-"""Figures of single runs: pulls along the budget, and phases of CoPSI."""
+"""Figures of single runs: the sequence of pulls, and the phases of CoPSI."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,13 +19,14 @@ HALF = 0.3
 
 
 def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
-    """Draw pulls as blocks along the budget, each as wide as its cost.
+    """Draw the pulls of runs as blocks along the budget, each as wide as its cost.
 
     Parameters
     ----------
     example : Example
+        Arms with their costs, and a budget.
     runs : mapping from str to str
-        Pulls in order, one letter per pull, by the label of the row.
+        For each run, by its label, the names of its pulled arms, one letter per pull.
     """
     figure, ax = plt.subplots(figsize=(4.8, 0.55 * len(runs) + 0.9))
     shades = dict(zip(example.names, (0.55, 0.3, 0.1), strict=True))
@@ -57,7 +58,9 @@ def draw_ruler(example: Example, runs: Mapping[str, str]) -> Figure:
 
 
 def spent_by_phase(phases: Sequence[Phase], costs: np.ndarray) -> np.ndarray:
-    """Return the total spend at the end of each phase, at known costs.
+    """Return the total cost of all pulls up to the end of each phase of CoPSI.
+
+    Each pull is charged the known cost of its arm.
 
     Examples
     --------
@@ -83,9 +86,9 @@ def draw_phase(
     front: np.ndarray,
     ax: Axes,
 ) -> None:
-    """Draw a phase of CoPSI, the arms removed before it, and the spent budget.
+    """Draw one phase of CoPSI, with the arms removed earlier and the spent budget.
 
-    The limits of the axes fit all phases.
+    The limits of the axes are the same for all phases of a run.
 
     Parameters
     ----------
@@ -94,6 +97,7 @@ def draw_phase(
     place : int
         Index of the phase to draw.
     names : sequence of str
+        Names of the arms.
     labels : (str, str)
         Names of the objectives.
     shares : sequence of float

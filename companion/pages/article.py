@@ -1,10 +1,10 @@
-"""The article on the first page: its numbers, and three of its figures.
+"""Numbers and three figures of the article on the first page of the book.
 
-Figure 1 is in `first_figure`, and the figures of the experiments are in
-`companion.figures.experiment_figures`.
+Its Figure 1 is in `companion.pages.first_figure`, and its figures of the experiments
+are in `companion.figures.experiment_figures`.
 
-The sentences on the page are written by hand. A test checks each of them against these
-numbers.
+The sentences of the article are written by hand. A test compares their numbers with
+the numbers that this module computes.
 """
 
 from collections import Counter
@@ -33,15 +33,15 @@ from companion.stored import results
 
 
 def compare_on_measured(replications: int = 200) -> pd.DataFrame:
-    """Replay identification on the measured tables, with and without replacement.
+    """Replay identification methods on the measured tables, and average the results.
 
     Returns
     -------
     DataFrame
         Means of ``correct``, ``f1`` and ``used`` (the spent share of the budget), by
-        table, ``budget_name`` and method. With replacement, the budget is ``"200"``
-        evaluations per configuration. Without replacement, it is ``"half"`` or
-        ``"all"`` of the cost of the benchmark.
+        table, ``budget_name`` and method. If instances are drawn with replacement, the
+        budget is ``"200"`` evaluations per configuration. If they are drawn without
+        replacement, it is ``"half"`` or ``"all"`` of the cost of evaluating everything.
     """
     frames = []
     for name in results.MEASURED:
@@ -73,13 +73,16 @@ def compare_on_measured(replications: int = 200) -> pd.DataFrame:
 
 
 def race_on_word_sums() -> pd.DataFrame:
-    """Return the spend and the errors of races without a budget, from stored results.
+    """Return the cost and the errors of `cobandit.ParetoRace`, from stored results.
+
+    The races have no budget, and run on the table ``word-sums``.
 
     Returns
     -------
     DataFrame
-        By ``tolerance``, over 300 orders: ``share``, the spent share of the full cost;
-        ``off``, the share of runs that break the promise of the race
+        Results by ``tolerance``, over 300 orders of the instances. ``share`` is the
+        spent share of the cost of evaluating everything. ``off`` is the share of runs
+        whose front is wrong by more than the tolerance
         (`cobandit.stats.metrics.beyond_tolerance`).
     """
     stored = results.read_result("race")
@@ -92,15 +95,16 @@ def race_on_word_sums() -> pd.DataFrame:
 
 
 def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return the bound of each theorem, sharper bounds, and the measured value.
+    """Return the bound of each theorem, sharper bounds, and the simulated value.
 
     Returns
     -------
     dict
         ``"pulls"`` has bounds on the expected pulls of the worse of two arms, and the
-        mean of eight runs. The arms have two objectives, lambda = 1/2 and gap 1/2, at a
-        budget at which Theorem 1 is not vacuous. ``"budget"`` has budgets from which
-        three arms with gaps of .15 are classified with an error of at most 5 %.
+        mean over eight simulated runs. The arms have two objectives, lambda = 1/2 and
+        gap 1/2, and the budget is so large that Theorem 1 is not vacuous. ``"budget"``
+        has the budgets that suffice to classify three arms with gaps of .15 with an
+        error of at most 5 %.
     """
     arms = known_arms.two_arms(2, 0.5, 0.5)
     budget = 265_401.0
@@ -154,7 +158,12 @@ def name_numbers(
     ladders: dict[str, dict[str, float]],
     races: pd.DataFrame,
 ) -> dict[str, str]:
-    """Return the computed numbers of the article's sentences, as text by name."""
+    """Return the numbers in the article's sentences as text, by name.
+
+    The arguments are the results of `compare_on_measured`,
+    `companion.pages.regions.advantage_of_dividing`, `climb_ladders` and
+    `race_on_word_sums`.
+    """
     texts: dict[str, str] = {}
     cells: dict[Any, dict[str, float]] = compared.to_dict("index")  # type: ignore[assignment]
     for table, label in zip(results.MEASURED, ("sums", "piqa"), strict=True):
@@ -232,7 +241,9 @@ def name_numbers(
 
 
 def count_orderings(statuses: Iterable[str]) -> str:
-    """Return a sentence that counts the verdicts on the paper's orderings.
+    """Return a sentence with the numbers of the paper's orderings by verdict.
+
+    An ordering is a statement that one method is better than another.
 
     Parameters
     ----------
@@ -259,9 +270,9 @@ def count_orderings(statuses: Iterable[str]) -> str:
 
 
 def draw_steps() -> Figure:
-    """Draw the indices of three arms before every pull of CoHV-UCB without noise.
+    """Draw the indices of three arms before each pull in a run of CoHV-UCB.
 
-    A mark shows the pulled arm.
+    Rewards have no noise. A mark shows the pulled arm.
     """
     table = ONLINE.table()
     policy = cb.CoHVUCB(
@@ -320,7 +331,7 @@ def draw_gaps() -> Figure:
 
 
 def draw_ladders(ladders: dict[str, dict[str, float]]) -> Figure:
-    """Draw the bounds, from the paper's down to the measured value, on log axes."""
+    """Draw the results of `climb_ladders`, from the paper's bound to the simulation."""
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 2.3))
     labels = "pulls of the worse of two arms", "budget that holds the error below 5 %"
     for ax, steps, label in zip(axes, ladders.values(), labels, strict=True):

@@ -1,4 +1,4 @@
-"""The bundled tables in the order of the book's figures and tables."""
+"""The bundled evaluation tables, in the order in which the book shows them."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ ORDER = ("gsm8k", "piqa", "word-sums", "piqa-small", "synthetic-24")
 
 
 def load_in_order() -> list[EvaluationTable]:
-    """Load the bundled tables in the book's order.
+    """Load the bundled evaluation tables, in the order in which the book shows them.
 
     Examples
     --------
@@ -21,9 +21,9 @@ def load_in_order() -> list[EvaluationTable]:
 
 
 def sort_by_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Sort rows by ``dataset``: bundled tables in the book's order, then all others.
+    """Sort rows by ``dataset``: bundled tables in the book's order, then other tables.
 
-    The other tables keep their order.
+    The rows of other tables keep their order.
 
     Examples
     --------

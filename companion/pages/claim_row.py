@@ -1,4 +1,4 @@
-"""The row of one claim of the paper: its fields, its identifier, and its statuses."""
+"""One claim of the paper as a row of a table: its fields, identifier and status."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -18,7 +18,7 @@ DIVIDED = "divided"
 USED = "used"
 NO_WORD = "no word"
 NOT_TESTABLE = "not testable"
-#: Additions to a verdict that depends on one kind of tables only.
+#: Additions to a verdict that is based on one kind of tables only.
 MEASURED_ONLY = "where measured"
 DRAWN_ONLY = "on reconstructions"
 _ADDITIONS = ("", f" {MEASURED_ONLY}", f" {DRAWN_ONLY}")
@@ -49,10 +49,11 @@ QUANTITIES = {
 
 
 class ClaimRow(NamedTuple):
-    """One claim as text: its place, its printed value, our results, and its status.
+    """One claim as text: its place in the paper, its value, our results, its status.
 
-    ``reading`` is the open choice on which the claim depends, and ``exhibit`` the table
-    or figure of the paper that shows it. Both may be empty.
+    ``reading`` names the choice that the paper leaves open and that affects the claim,
+    such as A6. ``exhibit`` names the table or figure of the paper that shows the claim.
+    Both may be empty.
     """
 
     key: str
@@ -71,7 +72,10 @@ class ClaimRow(NamedTuple):
 
 
 def reading_of(*methods: str | None) -> str:
-    """Return the open choice on which a claim about these methods depends, or ''."""
+    """Return the open choice that affects a claim about these methods, or ''.
+
+    Only the schedule of PSI-SR, choice A6, affects claims.
+    """
     return READING if READ_METHOD in methods else ""
 
 
@@ -90,7 +94,7 @@ NOT_DRAWN = ("gap_min", "pareto_arms")
 
 
 def exhibit_of(experiment: str, quantity: str) -> str:
-    """Return the paper's table or figure that shows a quantity, or ''.
+    """Return the paper's table or figure that shows a quantity, or '' if none does.
 
     Examples
     --------
@@ -104,7 +108,7 @@ def exhibit_of(experiment: str, quantity: str) -> str:
 
 @cache
 def identifiers() -> dict[str, str]:
-    """Return the identifiers of all claims, by the ``key`` of `ClaimRow`.
+    """Return the identifiers of all claims, such as C4, by the ``key`` of `ClaimRow`.
 
     Examples
     --------
@@ -118,11 +122,14 @@ def identifiers() -> dict[str, str]:
 
 
 def read_typed(name: str) -> Any:
-    """Read a YAML file of this folder."""
+    """Read a YAML file in the folder of this module."""
     return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 def name_contrast(row: Mapping[Any, Any], against: str) -> str:
-    """Return the name of a contrast: data set, quantity and two methods."""
+    """Name a comparison of two methods by its data set, its quantity and the methods.
+
+    ``against`` is the text between the names of the methods.
+    """
     names = against.join(method_label(row[name]) for name in ("method", "against"))
     return f"{row['dataset'].upper()}, {QUANTITIES[row['experiment']]}: {names}"

@@ -1,7 +1,8 @@
-"""The rows of claims, one function per kind of claim.
+"""Rows that compare each claim of the paper with our results.
 
-The kinds are statements of the theory, contrasts, orderings and remarks in words, and
-printed numbers. Each row compares a claim of the paper with our results.
+One function yields the rows of each kind of claim: statements of the theory, numerical
+comparisons of two methods (contrasts), comparisons in words (orderings), other remarks,
+and printed numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +52,7 @@ from companion.stored import results
 
 
 def statement_rows(statements: pd.DataFrame) -> Iterator[ClaimRow]:
-    """Yield the statements of the theory, the paper's and ours, with their tests."""
+    """Yield a row for each theorem or lemma, the paper's and ours, with its test."""
     typed = read_typed("statements.yml")
     for row in statements.to_dict("records"):
         words = typed.get(row["statement"], {"says": row["statement"], "place": ""})
@@ -81,7 +82,10 @@ def contrast_rows(
     cells: pd.DataFrame,
     measured: pd.DataFrame,
 ) -> Iterator[ClaimRow]:
-    """Yield the contrasts as ratios of regrets or of odds, with their verdicts."""
+    """Yield a row for each contrast, a ratio of two methods' regrets or odds.
+
+    Its status is the verdict on the paper's value of the ratio.
+    """
     replayed_ratios = _ratios(cells)
 
     measured_ratios = _ratios(measured)
@@ -112,7 +116,7 @@ def contrast_rows(
 
 
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return the ratios of the contrasts by their keys, as text."""
+    """Return the value of each contrast as text, by its pair of keys."""
     single = cells[cells["against"].isna() & cells["experiment"].isin(QUANTITIES)]
     keys = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(
         index=False
@@ -130,11 +134,12 @@ def ordering_rows(
     shares: pd.DataFrame,
     on_originals: bool,
 ) -> Iterator[ClaimRow]:
-    """Yield the orderings that the paper states in words.
+    """Yield a row for each ordering of methods that the paper states in words.
 
-    If the tables are not the paper's own, two kinds of orderings do not count. For an
-    ordering on one data set, the verdict on the table that replaces it is shown in
-    parentheses. For an ordering that compares the two data sets, no verdict is shown.
+    Unless the measured tables are the paper's own (``on_originals``), their verdicts on
+    two kinds of orderings do not count. If an ordering concerns one data set, the
+    verdict on the table that replaces it is shown in parentheses. If an ordering
+    compares the two data sets, no verdict is shown.
     """
     measured_verdicts = paper.verdicts(measured)
     replayed_verdicts = paper.verdicts_on_reconstructions(cells)
@@ -174,9 +179,9 @@ def ordering_rows(
 
 
 def combine_verdicts(measured: str, drawn: str) -> str:
-    """Return one verdict from those on measured tables and on reconstructions.
+    """Combine the verdict on measured tables and the verdict on reconstructions.
 
-    A verdict that only one kind of tables supports says so.
+    A verdict that only one kind of tables supports names this kind.
 
     Examples
     --------
@@ -195,16 +200,16 @@ def combine_verdicts(measured: str, drawn: str) -> str:
     return NOT_SEPARATED if NOT_SEPARATED in (measured, drawn) else UNKNOWN
 
 
-#: Share of pairs of drawn tables that is enough to decide a remark about the tables.
+#: Share of pairs of drawn tables that must agree to decide a remark about the tables.
 ENOUGH = 0.95
 
 
 def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRow]:
-    """Yield the paper's remarks on its tables and runs that do not compare methods.
+    """Yield a row for each remark of the paper that does not compare methods.
 
-    Remarks on tables are judged on pairs of drawn tables, and are undecided if too many
-    pairs disagree. Remarks on runs are judged on the bundled reconstructions and on the
-    measured tables.
+    Remarks on tables are judged on pairs of drawn reconstructions of both data sets,
+    and are undecided unless 95 % of the pairs agree. Remarks on runs are judged on the
+    bundled reconstructions and on the measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
     judged = judge_remarks(tables)
@@ -264,9 +269,10 @@ def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRo
 
 
 def _by_dispersion(row: ClaimRow) -> ClaimRow:
-    """Judge whether CoPSI and PSI-SR differ less if costs are equal.
+    """Judge the remark that CoPSI and PSI-SR differ less if costs are equal.
 
-    The verdict uses the stored results on random problems.
+    The function completes the row of the remark. The verdict uses the stored results on
+    random problems.
     """
     outcomes = results.read_result("regions")
     outcomes = outcomes[outcomes["selection"] == "identification"]
@@ -287,7 +293,10 @@ def _by_dispersion(row: ClaimRow) -> ClaimRow:
 def number_rows(
     cells: pd.DataFrame, measured: pd.DataFrame, predicted: pd.DataFrame
 ) -> Iterator[ClaimRow]:
-    """Yield the printed numbers that are results, each once."""
+    """Yield a row for each number of the paper that is a result.
+
+    A number that the paper prints in several places has one row.
+    """
     numbers = {number.key: number for number in published()}
     measured_values = paper.ledger(measured).set_index("key")["ours"].to_dict()
 
@@ -334,7 +343,7 @@ def describe_number(number: Published) -> str:
 
 
 def _like(value: float, printed: str) -> str:
-    """Format a number of ours, in percent if the paper's number is in percent."""
+    """Format one of our numbers, in percent if the paper's number is in percent."""
     if not np.isfinite(value):
         return ""
     if printed.endswith("%"):

@@ -1,9 +1,9 @@
-"""All claims of the paper, one row each: printed value, our results, and status.
+"""The table of all claims of the paper: printed value, our results, and status.
 
-The rows are the statements of the theory, the fourteen contrasts, the orderings and
-remarks in words, the printed numbers, and last the book's own statements. The
-identifier of a row is its position in ``claims.yml``. It never changes, because pages
-link to it.
+The rows are the statements of the theory, fourteen numerical comparisons of methods
+(contrasts), comparisons in words (orderings), other remarks, the printed numbers, and
+last the book's own statements. The identifier of a row is its position in
+``claims.yml``. It never changes, because pages link to it.
 """
 
 from collections.abc import Sequence
@@ -34,27 +34,29 @@ def every_claim(
     words: pd.DataFrame | None = None,
     scale: float = 1.0,
 ) -> pd.DataFrame:
-    """Return every claim with its status.
+    """Return the table of all claims of the paper, with our results and a status.
 
     Parameters
     ----------
     plays : DataFrame, optional
-        Runs on drawn tables; the stored results by default.
+        Results of runs on drawn reconstructions, as returned by
+        `companion.stored.results.played`. Default: the stored results.
     statements : DataFrame, optional
-        The result of `companion.proofs.checks.check_statements` by default. Computing
-        it takes most of the time.
+        Default: the result of `companion.proofs.checks.check_statements`, whose
+        computation takes most of the time.
     measured : sequence of str
         Tables that replace the paper's tables: names in the catalogue, or files.
     words : DataFrame, optional
-        The result of `companion.paper.resample_words` for ``plays`` by default.
+        Default: the result of `companion.paper.resample_words` for ``plays``.
     scale : float
         Number of replications on tables without stored results, as a multiple of the
-        paper's.
+        paper's number.
 
     Returns
     -------
     DataFrame
-        The fields of `ClaimRow`, by identifier, in the order of `KINDS`.
+        One row per claim, indexed by its identifier, with the fields of `ClaimRow`.
+        The rows are in the order of `KINDS`.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def every_claim(
     rows.sort(key=lambda row: KINDS.index(row.kind))
     if unknown := {row.key for row in rows} - set(identifiers()):
         raise CobanditError(
-            f"{min(unknown)!r} has no identifier -> add a line at the end of"
+            f"the claim {min(unknown)!r} has no identifier -> add its key at the end of"
             " claims.yml",
             argument="claims.yml",
             code="no-identifier",
@@ -94,15 +96,15 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     Parameters
     ----------
     names : tuple of str
-        Names in the catalogue, or files; at most two.
+        Names in the catalogue, or files. Only the first two are used.
     scale : float
-        Number of replications as a multiple of the paper's. It is reduced if replays
-        would take longer than a minute.
+        Number of replications as a multiple of the paper's number. It is reduced if
+        replays would take longer than a minute.
 
     Returns
     -------
     DataFrame
-        The columns of `companion.paper.experiments.summary`.
+        Rows of `companion.paper.experiments.summary` for all tables.
     """
     if names == results.MEASURED:
         return results.read_result("measured")
@@ -125,17 +127,20 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
 
 
 def replace_paper_tables(names: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
-    """Return results on other tables, under the names of the paper's data sets."""
+    """Return the results of `play_measured` under the names of the paper's data sets.
+
+    The first table replaces GSM8K, and the second PIQA.
+    """
     cells = play_measured(tuple(names), scale)
     stands_for = dict(zip(cells["dataset"].unique(), results.NAMES, strict=False))
     return cells.assign(dataset=cells["dataset"].replace(stands_for))
 
 
 def are_originals(names: Sequence[str]) -> bool:
-    """Return whether these are the paper's two tables, by the names on their cards.
+    """Return whether these tables are the paper's two, by the names on their cards.
 
     Claims about one of the paper's data sets, or about their comparison, can be judged
-    on these tables only.
+    only on the paper's tables.
     """
     return tuple(names) != results.MEASURED and [
         open_table(name).name for name in names

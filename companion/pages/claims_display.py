@@ -1,4 +1,4 @@
-"""The claims as a linkable HTML table, and the contrasts as a table and a picture."""
+"""HTML table of the claims, and a table and a figure of the contrasts."""
 
 from collections.abc import Mapping
 from html import escape
@@ -26,12 +26,12 @@ HEAD = {
 
 
 def claims_html(rows: pd.DataFrame, caption: str) -> str:
-    """Return the HTML table of all claims, with one linkable row per claim.
+    """Return an HTML table of claims, in which each row has an anchor for links.
 
     Parameters
     ----------
     rows : DataFrame
-        Result of `every_claim`.
+        Result of `companion.pages.claims.every_claim`.
     caption : str
 
     Returns
@@ -50,7 +50,7 @@ def claims_html(rows: pd.DataFrame, caption: str) -> str:
 
 
 def anchor(exhibit: str) -> str:
-    """Return the anchor of an exhibit on the page of exhibits.
+    """Return the anchor of a table or figure of the paper on the page of exhibits.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _row(name: str, row: Mapping[str, str]) -> str:
 
 
 def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate the contrasts with their verdicts, and the verdicts on resampled tables.
+    """Tabulate the contrasts with their verdicts, and how often resamples agree.
 
     Parameters
     ----------
@@ -128,7 +128,9 @@ def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_contrasts(judged: pd.DataFrame) -> Figure:
-    """Draw the contrasts as ratios with their intervals, sorted by verdict.
+    """Draw the printed ratio of each contrast with its predicted interval.
+
+    Rows are sorted by verdict.
 
     Parameters
     ----------

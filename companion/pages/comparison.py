@@ -1,4 +1,4 @@
-"""The paper's values and their predictions, next to a page's own results."""
+"""Marks of the paper's values, and of our predictions of them, in a page's figures."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from companion import paper
 
 
 def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFrame:
-    """Return the printed values of a quantity, one per method and budget.
+    """Return the values of a quantity that the paper prints, by method and budget.
 
     Parameters
     ----------
-    dataset : {"gsm8k", "piqa"}
-        For other tables, the result is empty.
+    dataset : str
+        ``"gsm8k"`` or ``"piqa"``. For another name, the result is empty.
     quantity : str
         Quantity, such as ``"efficiency_regret"``.
     *experiments : str
@@ -25,7 +25,7 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
     Returns
     -------
     DataFrame
-        ``method``, ``rho``, ``value`` and ``key``, the key of its prediction.
+        ``method``, ``rho``, ``value`` and ``key``, the key of the printed number.
 
     Examples
     --------
@@ -49,7 +49,9 @@ def printed_points(dataset: str, quantity: str, *experiments: str) -> pd.DataFra
 def mark_printed(
     ax: Axes, points: pd.DataFrame, predicted: pd.DataFrame | None = None
 ) -> None:
-    """Mark printed values as crosses and their predictions as bars, by budget.
+    """Mark printed values by crosses, and our predictions of them by bars.
+
+    The x axis is the budget.
 
     Parameters
     ----------
@@ -85,9 +87,9 @@ def mark_printed(
 
 
 def describe_key(key: str) -> str:
-    """Return the name of a number and of its experiment.
+    """Describe a number by its quantity, method, budget and experiment.
 
-    The number is given by its key from `companion.paper.predictive.played_key`.
+    ``key`` is the key of the number, from `companion.paper.predictive.played_key`.
 
     Examples
     --------
@@ -100,9 +102,9 @@ def describe_key(key: str) -> str:
 
 
 def name_number(key: str) -> str:
-    """Return the name of a number: quantity, method and budget.
+    """Describe a number by its quantity, method and budget.
 
-    The number is given by its key as in `describe_key`.
+    ``key`` is the key of the number, as in `describe_key`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The paper's Table 1 and its six figures, with their claims and our results."""
+"""The exhibits of the paper (Table 1 and six figures), with claims and our results."""
 
 from collections.abc import Sequence
 from html import escape
@@ -21,9 +21,9 @@ class Exhibit(NamedTuple):
     Attributes
     ----------
     name, label : str
-        Name, such as ``Figure 2``, and label in the LaTeX source.
+        Name, such as ``Figure 2``, and label in the paper's LaTeX source.
     says : str
-        The claim of the caption and the surrounding text, in our words.
+        The claim of the caption and of the text about the exhibit, in our words.
     """
 
     name: str
@@ -77,20 +77,20 @@ EXHIBITS = (
 
 
 def claims_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rows of an exhibit's claims.
+    """Return the rows of the claims that an exhibit of the paper shows.
 
     Parameters
     ----------
     rows : DataFrame
         Result of `companion.pages.claims.every_claim`.
     name : str
-        Name of an exhibit.
+        Name of the exhibit, such as ``Figure 2``.
     """
     return rows[rows["exhibit"] == name]
 
 
 def exhibit_html(rows: pd.DataFrame, name: str) -> str:
-    """Return the claims of an exhibit as a table with links to the page of claims."""
+    """Return an HTML table of an exhibit's claims, with links to the page of claims."""
     exhibit_rows = claims_of(rows, name)
     headings = {
         "claim": "claim",
@@ -128,7 +128,10 @@ def exhibit_html(rows: pd.DataFrame, name: str) -> str:
 
 
 def compare_table(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Return Table 1 for our tables, each below the row that the paper prints."""
+    """Compute the paper's Table 1 for given tables.
+
+    If the paper prints a row for a table, this row precedes the computed row.
+    """
     printed = {
         number.key: number.printed
         for number in paper.published()
@@ -166,9 +169,9 @@ def _line(name: str, values: dict[str, str]) -> dict[str, str]:
 
 
 def draw_landscapes(tables: Sequence[EvaluationTable]) -> Figure:
-    """Draw Figure 1: configurations by two scores, with their costs and the front.
+    """Draw the paper's Figure 1 for given tables: mean scores, costs and the front.
 
-    The area of a point is proportional to its cost.
+    One point stands for each configuration. Its area is proportional to its mean cost.
     """
     figure, axes = plt.subplots(
         1, len(tables), figsize=(2.3 * len(tables), 2.6), squeeze=False

@@ -1,8 +1,8 @@
-"""Data of the interactive first figure: spending and results of methods by budget.
+"""Data of the book's interactive first figure: pulls and results of methods by budget.
 
 Every method is replayed at every budget. The figure shows the pulls and the returned
-set of one run, and the share of all runs that return exactly the front. The script of
-the page only draws these data.
+set of one run, and the share of all runs that return exactly the front. The JavaScript
+of the page only draws these data.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from cobandit.replay import play, replay_identification, spec
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Methods of the figure. All evaluate the instances at most once, in the same random
-#: orders.
+#: Methods of the figure. They evaluate each instance at most once per configuration,
+#: in the same random orders.
 METHODS = ("UniformOnce", "CoPSIPrintedOnce", "CoPSIOnce", "ParetoRace")
 FEEDBACK = "once"
-#: All methods look for the front of the objectives, without the cost.
+#: Options by method, so that all methods identify the front of the objectives, without
+#: the cost.
 OPTIONS = {"ParetoRace": {"front": "objectives"}}
 #: Budgets as shares of the cost of evaluating everything.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -36,7 +37,10 @@ SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 def _show_run(
     table: EvaluationTable, method: str, budget: float, seed: int
 ) -> dict[str, Any]:
-    """Return spend, pulls and returned set of one run, empty if it is infeasible."""
+    """Return the spend, the pulls and the returned set of one run of a method.
+
+    The result is empty if the budget is too small for the method.
+    """
     shape = {
         "n_objectives": table.n_objectives,
         "n_instances": int(np.diff(table.feedback.offsets).min()),
@@ -59,9 +63,9 @@ def _show_run(
 def play_states(
     table: EvaluationTable, method: str, replications: int = 100, seed: int = 0
 ) -> pd.DataFrame:
-    """Replay a method at all budgets of the figure, and show its first run.
+    """Replay a method at all budgets of the figure, and describe its first run.
 
-    Pulls are charged declared costs.
+    Each pull is charged the mean cost of its arm.
 
     Parameters
     ----------
@@ -75,10 +79,12 @@ def play_states(
     Returns
     -------
     DataFrame
-        One row per budget: ``method``; ``share``, the budget; ``runs``; ``exact``, the
-        number of runs that returned exactly the front; and for the first run ``spent``,
-        the spent share of the budget, and ``pulls`` and ``returned`` as text. The last
-        three are missing if the budget is too small.
+        One row per budget: ``method``; ``share``, the budget as a share of the cost of
+        evaluating everything; ``runs``, their number; ``exact``, the number of runs
+        that returned exactly the front. Three columns describe the first run:
+        ``spent``, the spent share of the budget; ``pulls``, the pulls per arm, and
+        ``returned``, the returned arms, both as text. They are missing if the budget is
+        too small.
 
     Examples
     --------
@@ -107,7 +113,7 @@ def play_states(
 
 
 def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, Any]:
-    """Return the data of the figure in a form that JSON can represent.
+    """Return the data of the interactive figure as a dict that JSON can represent.
 
     Parameters
     ----------
@@ -119,9 +125,10 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
     Returns
     -------
     dict
-        The configurations with their means and costs, and ``methods`` by name. A method
-        has its front and one state per share: ``exact`` and, unless the budget is too
-        small, ``spent``, ``pulls`` and ``returned``.
+        The configurations with their means and costs, and ``methods`` by name. The
+        entry of a method has the ``front`` to identify and one of ``states`` per share:
+        ``exact`` and, unless the budget is too small, ``spent``, ``pulls`` and
+        ``returned``.
     """
     policies: Any = {method: spec(method).policy for method in METHODS}
     return {
@@ -164,9 +171,9 @@ def _state(row: dict[Any, Any]) -> dict[str, Any]:
 
 
 def draw_states(data: dict[str, Any], share: float) -> Figure:
-    """Draw the figure at one budget, with one panel per method.
+    """Draw the first figure at one budget, as a static figure with a panel per method.
 
-    This static figure is for print and for browsers without scripts.
+    It is for print and for browsers without scripts.
 
     Examples
     --------
@@ -219,9 +226,9 @@ def draw_states(data: dict[str, Any], share: float) -> Figure:
 
 
 def figure_html(data: dict[str, Any], fallback: str) -> str:
-    """Return the HTML element of the figure, with its data and a fallback.
+    """Return the HTML of the interactive figure, with its data and a fallback.
 
-    The page's script replaces the fallback by the figure.
+    The page's JavaScript replaces the fallback by the interactive figure.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Words for references of the book's pages, for readers of a page outside the book.
+"""Text that replaces cross-references if a page of the book is opened in Jupyter.
 
-In the book, Sphinx numbers figures and statements, and turns references into links. A
-page opened in Jupyter has words instead. Figures and tables are named by their number
-on the page, statements by the paper's number or their title, and sections and pages by
-their heading.
+In the book, Sphinx numbers figures and statements, and turns references into links.
+Jupyter shows text instead. Figures and tables are named by their number on the page,
+statements by the paper's number or their title, and sections and pages by their
+heading.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ OF_THE_PAPER = re.compile(r"[Tt]he paper's (\w+ \d+)")
 
 
 class Label(NamedTuple):
-    """Words for a label, and the page that defines it."""
+    """Text that replaces references to a label, and the page that defines the label."""
 
     words: str
     page: str
 
 
 def pages_directory() -> Path:
-    """Return the directory of the book's pages.
+    """Return the directory of the book's notebooks.
 
-    An installed package contains it. In a checkout, it is next to the package.
+    An installed package contains the directory. In a checkout, the directory is next to
+    the package.
 
     Examples
     --------
@@ -53,13 +54,13 @@ def pages_directory() -> Path:
 
 @cache
 def read_labels() -> dict[str, Label]:
-    """Read every label of the book's pages.
+    """Return the text for every label of the book's pages, by label.
 
     Returns
     -------
     dict of str to Label
-        Names of pages are labels as well. An installed package has only the executable
-        pages.
+        Labels of figures, tables, statements and sections, and names of pages. An
+        installed package has only the executable pages.
 
     Examples
     --------
@@ -81,13 +82,14 @@ def read_labels() -> dict[str, Label]:
 
 
 def words_of(label: str, page: str = "") -> str | None:
-    """Return the words for a label on a page, or None for an unknown label.
+    """Return the text that replaces a reference to a label, or None if it is unknown.
 
     Parameters
     ----------
     label : str
     page : str, optional
-        Page of the reference. Figures of other pages are named with their page.
+        Page that contains the reference. For a figure of another page, the text names
+        this other page.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def _statements(text: str) -> dict[str, str]:
 
 
 def name_statement(kind: str, title: str) -> str:
-    """Return the paper's number of a statement, or its title if it is ours.
+    """Return the name of a statement: its number in the paper, or its title if ours.
 
     Examples
     --------

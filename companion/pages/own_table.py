@@ -1,8 +1,8 @@
-"""Names and sentences of a page that runs on the reader's own table.
+"""Names and sentences for pages that run on a table of the reader.
 
 The sentences of a page are written for its default tables. On other tables,
-`companion.report.reading` omits the Markdown cells tagged `BUNDLED`. Cells that call
-`say_of_own` replace them by sentences that hold for any table.
+`companion.report.reading` omits the Markdown cells tagged `BUNDLED`, and cells that
+call `say_of_own` show sentences that hold for any table.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def is_own(dataset: Any, default: Any) -> bool:
     Parameters
     ----------
     dataset : str or sequence of str
-        The parameter of the page: names in the catalogue, or files.
+        Value of the page's parameter ``dataset``: names in the catalogue, or files.
     default : str or sequence of str
-        Default of the parameter.
+        Default value of this parameter.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def is_own(dataset: Any, default: Any) -> bool:
 
 
 def written_for(dataset: Any, default: Any) -> None:
-    """Show the text for the default tables of a page if the page runs on them.
+    """Show a page's text about its default tables if the page runs on these tables.
 
     Parameters
     ----------
@@ -126,7 +126,10 @@ def count_shared(table: EvaluationTable) -> int:
 
 
 def describe_shared(table: EvaluationTable) -> str:
-    """Return a sentence with the number of shared instances, or '' if all are shared.
+    """Return a sentence about instances that some configurations lack, or ''.
+
+    Methods that evaluate each instance once need instances that all configurations
+    have.
 
     Examples
     --------
@@ -141,20 +144,20 @@ def describe_shared(table: EvaluationTable) -> str:
     if shared == evaluated:
         return ""
     return (
-        f"Evaluating once compares on the {shared:,} of {evaluated:,} instances that"
-        " all configurations have."
+        f"Methods that evaluate each instance once use {shared:,} of {evaluated:,}"
+        " instances: those that all configurations have."
     )
 
 
 def say_of_own(on_own_table: bool, *sentences: str) -> Markdown | None:
-    """Show sentences on a reader's table, and nothing on the page's default tables.
+    """Return sentences to display on a reader's table, or None on the default tables.
 
     Parameters
     ----------
     on_own_table : bool
         Result of `is_own`.
     *sentences : str
-        Markdown in which names are escaped. Empty sentences are skipped.
+        Sentences in Markdown, with escaped names. Empty sentences are skipped.
 
     Examples
     --------
@@ -167,15 +170,15 @@ def say_of_own(on_own_table: bool, *sentences: str) -> Markdown | None:
 
 
 def leave_out(part: str, reason: str) -> Markdown:
-    """Return a sentence that says why a part of the page is left out on this table.
+    """Return a sentence that a part of the page is left out, with the reason.
 
     Parameters
     ----------
     part : str
         Name of the part, in the singular and with a capital letter.
     reason : str
-        A clause that ends the sentence, without a full stop, and with the number of the
-        table that is the reason.
+        Clause that ends the sentence, without a full stop. It states the property of
+        the table that is the reason, such as its number of objectives.
 
     Examples
     --------
@@ -187,7 +190,7 @@ def leave_out(part: str, reason: str) -> Markdown:
 
 
 def was_left_out() -> bool:
-    """Return whether the previous cell called `leave_out`."""
+    """Return whether the previous cell of the notebook called `leave_out`."""
     return _cell() - 1 in _left_out
 
 
@@ -196,7 +199,7 @@ _left_out: set[int] = set()
 
 
 def _cell() -> int:
-    """Return the number of the running cell, 0 outside a notebook."""
+    """Return the number of the running cell, or 0 outside a notebook."""
     from IPython import get_ipython
 
     shell = get_ipython()
@@ -210,14 +213,14 @@ def _number(counts: Any) -> str:
 
 
 def describe_races(raced: pd.DataFrame, orders: int) -> str:
-    """Return sentences on where races stop, and how often they break their promise.
+    """Return sentences on the cost of races, and on how often their front is wrong.
 
     Parameters
     ----------
     raced : DataFrame
         Result of `companion.stored.races.race_table`.
     orders : int
-        Number of orders that the page asks for.
+        Number of orders of the instances that the page requests.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Prose of the executable pages: MyST in the book, plain Markdown elsewhere.
 
-`plain_markdown` translates MyST into Markdown for any notebook. Cells of pages call
-`Markdown`, `tell` and `glue`. The output of such a cell is plain Markdown; its metadata
-contains the MyST source, which the book uses.
+`plain_markdown` translates MyST into Markdown that every notebook viewer displays.
+Cells of pages call `Markdown`, `tell` and `glue`. The output of such a cell is plain
+Markdown; its metadata contains the MyST source, which the book uses.
 
-A page may place a text before its numbers are computed. `tell` shows the text as soon
-as `glue` has recorded the last of its numbers. A text whose numbers are never recorded
-is not shown. A page can therefore record a name only for the tables to which a text
-applies.
+A page may place a text before the cells that compute its numbers. `tell` shows the text
+as soon as `glue` has recorded all of its numbers. If a number is never recorded, the
+text is not shown. A page can therefore hide a text on tables to which it does not
+apply.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTION = re.compile(r"^:[\w-]+:")
 ROLE = re.compile(r"\{(?P<name>[\w:+-]+)\}(?P<ticks>`+)(?P<text>[^`]+)(?P=ticks)")
 GLUED = re.compile(r"\{glue:\w+\}`(?P<name>\w+)(?::[^`]*)?`")
 TITLED = re.compile(r"^(?P<title>.*\S)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
-#: A link to a page of the book or within a page. Web addresses are not matched.
+#: A link to a page of the book, or to a section of a page. Web addresses do not match.
 INTERNAL = re.compile(
     r"(?<!!)\[(?P<text>[^\[\]]*)\]"
     r"\((?P<target>#[\w.-]+|[\w./-]+\.(?:md|html)(?:#[\w.-]*)?)\)"
@@ -38,17 +38,18 @@ UNKNOWN = "\0"
 
 
 def plain_markdown(text: str, page: str = "") -> str:
-    """Translate MyST into Markdown that can be read without the book.
+    """Translate MyST into plain Markdown.
 
-    References become words. Statements become paragraphs with a bold heading. Parts
-    that only the book can show, such as an included file, are left out. Roles of glued
-    numbers are kept, and `tell` inserts the numbers.
+    Cross-references become text. Statements become paragraphs with a bold heading.
+    Parts that only the book can show, such as an included file, are left out. Glue
+    roles, which stand for computed numbers, are kept; `tell` replaces them.
 
     Parameters
     ----------
     text : str
     page : str, optional
-        Page of the text. Figures of other pages are named with their page.
+        Page that contains the text. References to figures of other pages name these
+        pages.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def plain_markdown(text: str, page: str = "") -> str:
 
 
 def _closing(lines: list[str], start: int, mark: str) -> int:
-    """Return the number of the line that closes a fence."""
+    """Return the index of the line that closes a fence."""
     for number in range(start + 1, len(lines)):
         if re.fullmatch(rf"{mark[0]}{{{len(mark)},}}", lines[number].strip()):
             return number
@@ -92,7 +93,7 @@ def _closing(lines: list[str], start: int, mark: str) -> int:
 
 
 def _fence(opening: re.Match[str], body: list[str], page: str) -> str:
-    """Translate a directive into plain Markdown. Code blocks are kept."""
+    """Translate a directive into plain Markdown. Code blocks are not changed."""
     name = opening["name"]
     title = opening["title"].strip()
     if name is None or name in ("code-block", "code"):
@@ -160,7 +161,7 @@ def _in_italics(words: str | None) -> str:
 
 
 def _role(role: re.Match[str], page: str) -> str:
-    """Return the words for one role."""
+    """Return the text that replaces one role."""
     name = role["name"]
     text = " ".join(role["text"].split())
     titled = TITLED.match(text)
@@ -182,7 +183,7 @@ def _role(role: re.Match[str], page: str) -> str:
 
 
 def _cite(keys: str, in_text: bool) -> str:
-    """Return a citation by author and year, which are the parts of its key."""
+    """Return a citation by author and year, from keys such as ``xue2026cost``."""
     named = []
     for key in keys.split(","):
         parts = re.match(r"([a-z]+)(\d{4})", key.strip())
@@ -221,7 +222,7 @@ _waiting: list[_Text] = []
 
 
 class _Text:
-    """A paragraph in its place on a page, shown once its values are recorded."""
+    """A paragraph of a page, which is displayed once all its values are recorded."""
 
     def __init__(self, text: str, names: Iterable[str], otherwise: str):
         self.text = text
@@ -245,28 +246,28 @@ def _bare(text: str) -> Any:
 
 
 def tell(text: str, *, needs: Iterable[str] = (), otherwise: str = "") -> None:
-    """Show a text in this place as soon as all of its values are recorded.
+    """Show a text as the output of this cell once all its values are recorded.
 
     Parameters
     ----------
     text : str
         Markdown with values as roles, such as ``{glue:text}`share```.
     needs : iterable of str
-        Further names that must be recorded.
+        Further names of values that must be recorded.
     otherwise : str
-        Text that is shown until then, or if a value is never recorded.
+        Text that is shown as long as a value is not recorded.
     """
     _waiting.append(_Text(text, needs, otherwise))
 
 
 def glue(name: str, value: Any, display: bool = False) -> None:
-    """Record a value under a name, for the book's glue roles and for `tell`.
+    """Record a value under a name, so that the book's text and `tell` can insert it.
 
     Parameters
     ----------
     name : str
     value : object
-        Value whose text is inserted.
+        Value to record. `tell` inserts it as ``str(value)``.
     display : bool
         Whether the current cell also displays the value.
     """
@@ -288,7 +289,7 @@ def glue(name: str, value: Any, display: bool = False) -> None:
 
 
 def record(name: str, value: str = "") -> None:
-    """Record a value under a name for `tell` only."""
+    """Record a value under a name, for the texts of `tell` only."""
     _values[name] = value
     for text in _waiting:
         if name in text.names:

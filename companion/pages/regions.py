@@ -1,4 +1,4 @@
-"""Losses of methods on random problems, and where awareness of costs pays."""
+"""Losses of methods on random problems, by how costs differ and relate to quality."""
 
 from itertools import product
 
@@ -44,22 +44,22 @@ PROBLEMS = 24
 REPLICATIONS = 5
 SEED = 0
 
-#: Columns that identify a kind of problems with a budget, a cell. ``cost_ratio`` is the
-#: largest mean cost over the smallest. ``dependence`` sets the rank correlation of mean
-#: cost and hypervolume; at 1, better arms always cost more (see `random_arms`). ``rho``
-#: is the budget in evaluations per arm.
+#: Columns that identify a cell, which is a kind of problems at one budget.
+#: ``cost_ratio`` is the largest mean cost over the smallest. ``dependence`` sets the
+#: rank correlation of mean cost and hypervolume; at 1, better arms always cost more
+#: (see `random_arms`). ``rho`` is the budget in evaluations per arm.
 CELL = ["selection", "cost_ratio", "dependence", "n_arms", "rho"]
 
 
 def parts() -> list[tuple[str, int, float, int]]:
-    """Return the arguments of `part` for the whole grid."""
+    """Return the arguments of all calls of `part` that compute the whole grid."""
     return list(product(METHODS, RATIOS, DEPENDENCES, ARMS))
 
 
 def part(
     selection: str, cost_ratio: float, dependence: float, n_arms: int
 ) -> pd.DataFrame:
-    r"""Run every method at every budget on `PROBLEMS` problems of one kind.
+    r"""Run every method at every budget on random problems of one kind.
 
     Parameters
     ----------
@@ -122,29 +122,30 @@ def _play(
     return float(loss.mean()), float(strict.mean())
 
 
-#: Classes of cost ratios in the decision table, by name, with excluded upper ends.
+#: Classes of cost ratios in the table of leading methods: name and excluded upper end.
 COST_CLASSES = {
     "equal (below 2)": 2.0,
     "2 to 5": 5.0,
     "5 to 20": 20.0,
     "20 or more": np.inf,
 }
-#: The same for the dependence of costs on quality.
+#: Classes of the dependence of cost on quality: name and excluded upper end.
 QUALITY_CLASSES = {
     "better is cheaper": -0.25,
     "no clear order": 0.25,
     "better often costs more": 0.75,
     "better always costs more": np.inf,
 }
-#: Class of problems with equal costs, on which costs cannot depend on quality.
+#: Class of dependence for problems whose costs are equal, or nearly equal.
 ANY = "any"
 
 
 def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """Tabulate the leaders by class of cost ratio, class of dependence, and budget.
+    """Tabulate the best methods by cost ratio, dependence and budget.
 
-    A row pools all numbers of arms. Methods are compared on the same problems, and all
-    cells of a problem in a row count as one observation.
+    A row pools all cells of two classes at one budget, with all numbers of arms.
+    Methods are compared on the same problems. All results on one problem in a row count
+    as one observation.
 
     Parameters
     ----------
@@ -155,8 +156,8 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `cobandit.stats.leaders`, one row per ``costs`` and ``quality``
-        (the names of the two classes) and ``rho``.
+        One row per ``costs`` and ``quality``, the names of the two classes, and
+        ``rho``, with the columns of `cobandit.stats.leaders`.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
 
 
 def count_best(outcomes: pd.DataFrame, method: str) -> tuple[int, int]:
-    """Count the cells in which a method has the least mean loss.
+    """Count the cells in which a method has the smallest mean loss.
 
     Parameters
     ----------
@@ -209,8 +210,8 @@ def count_best(outcomes: pd.DataFrame, method: str) -> tuple[int, int]:
     Returns
     -------
     (int, int)
-        The number of these cells, and the number of all cells. A cell is a combination
-        of the columns of `CELL`.
+        The number of cells in which the method is best, and the number of all cells. A
+        cell is a combination of the columns of `CELL`.
 
     Examples
     --------
@@ -224,7 +225,9 @@ def count_best(outcomes: pd.DataFrame, method: str) -> tuple[int, int]:
 
 
 def describe_leader(row: pd.Series) -> str:
-    """Return a row in words: the leader, its loss, and the next or equal methods.
+    """Describe a row of `tabulate_leaders`: the best method, its loss, and the next.
+
+    The text names all methods that cannot be distinguished from the best, if any.
 
     Examples
     --------
@@ -241,10 +244,10 @@ def describe_leader(row: pd.Series) -> str:
 
 
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
-    """Return the excess loss over the best method, one row per cell of `CELL`.
+    """Return the excess loss of each method over the best method of each cell.
 
-    A user who knows nothing about the problem can choose the method with the smallest
-    mean.
+    The result has one row per cell and one column per method. Without any knowledge of
+    the problem, choose the method with the smallest mean.
 
     Examples
     --------
@@ -259,7 +262,9 @@ def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
 
 
 def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss of HV-UCB minus the loss of CoHV-UCB on random problems.
+    """Return the mean loss of HV-UCB minus that of CoHV-UCB on random problems.
+
+    HV-UCB does not divide its index by the cost.
 
     Parameters
     ----------
@@ -285,7 +290,7 @@ def advantage_of_dividing(outcomes: pd.DataFrame) -> pd.DataFrame:
     losses = online.pivot_table(
         index=[*CELL[1:], "problem"], columns="name", values="loss"
     )
-    # average over budgets, since those on the same problem are not independent
+    # average over budgets, because runs on the same problem are not independent
     gain = (losses["HV-UCB"] - losses["CoHV-UCB"]).groupby(level=[0, 1, 2, 4]).mean()
     runs = gain.rename("gained").reset_index().assign(status="ok")
     summary = summaries.summarise(runs, "gained", ("cost_ratio", "dependence"))

@@ -1,4 +1,7 @@
-"""Budgets and replications that keep the replays of a page short on any table."""
+"""Reduced budgets and numbers of runs, so that a page takes about a minute.
+
+The functions estimate the time of replays on a table.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +27,20 @@ PAIR = 2e-9
 SECONDS = 15.0
 #: Smallest number of replications of a figure.
 FEWEST = 20
-#: Estimated seconds that a figure of a report may take; a report has few figures.
+#: Estimated seconds that the replays of a figure in a report may take.
 SECONDS_OF_REPORT = 45.0
 
 
 class Replays(NamedTuple):
-    """Extent of a replay: budgets per configuration, and number of replications."""
+    """Budgets, in evaluations per configuration, and number of replications."""
 
     rho: list[float]
     replications: int
 
     def say_less(self, rho: Sequence[float], replications: int) -> str:
-        """Return a sentence about reduced budgets and replications.
+        """Return a sentence about the reductions, compared with requested values.
 
-        It is empty if nothing is below the requested values.
+        The sentence is empty if nothing is reduced.
 
         Examples
         --------
@@ -65,10 +68,11 @@ def fit_online(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Return budgets and replications with which online replays are short.
+    """Reduce budgets and replications of online replays to an estimated time.
 
-    If costs differ by a factor of a thousand, the cost of one pull of each arm pays for
-    thousands of pulls of the cheapest arm.
+    Time is proportional to the number of pulls. If costs differ by a factor of a
+    thousand, the cost of one pull of each arm pays for thousands of pulls of the
+    cheapest arm.
 
     Parameters
     ----------
@@ -86,8 +90,9 @@ def fit_online(
     Returns
     -------
     Replays
-        The requested extent if it takes less than ``seconds``, else a reduced extent
-        with at least `FEWEST` replications.
+        The requested budgets and replications if they take less than ``seconds``.
+        Otherwise, the largest budgets are dropped, and replications are reduced, but to
+        no fewer than `FEWEST`.
 
     Examples
     --------
@@ -110,10 +115,11 @@ def fit_identification(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Return budgets and replications with which replays of identification are short.
+    """Reduce budgets and replications of identification replays to an estimated time.
 
-    An elimination compares all pairs of arms in each phase. The budget that removed
-    expensive arms leave pays for many pulls of cheap arms.
+    The estimate includes the comparisons of all pairs of arms in each phase. It assumes
+    that expensive arms are removed first, so that the remaining budget pays for many
+    pulls of cheap arms.
 
     Parameters
     ----------
@@ -150,7 +156,7 @@ def fit_identification(
 
 
 def estimate_elimination(n_arms: int) -> float:
-    """Return the estimated seconds of the eliminations of one run.
+    """Return the estimated seconds for all eliminations of an identification run.
 
     Examples
     --------
@@ -161,7 +167,9 @@ def estimate_elimination(n_arms: int) -> float:
 
 
 def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
-    """Return the replications with which methods that evaluate once are short.
+    """Reduce replications of methods without replacement to an estimated time.
+
+    These methods evaluate each instance at most once per configuration.
 
     Parameters
     ----------
@@ -182,13 +190,12 @@ def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
     return min(replications, max(FEWEST, int(SECONDS / (runs * seconds))))
 
 
-#: Number of evaluations of an online run beyond which studies of choices and radii have
-#: fewer runs.
+#: Number of evaluations of an online run above which `fit_runs` reduces the runs.
 MANY_EVALUATIONS = 4.5e4
 
 
 def fit_runs(evaluations: float, runs: int, min_runs: int = 2) -> int:
-    """Return the number of runs with which a study is short.
+    """Reduce the number of runs in proportion to long online runs.
 
     Parameters
     ----------
@@ -210,14 +217,12 @@ def fit_runs(evaluations: float, runs: int, min_runs: int = 2) -> int:
 
 
 def say_fewer(counts: Mapping[str, tuple[int, int]]) -> str:
-    """Return a sentence about reduced numbers of runs.
-
-    It is empty if no number is below the requested number.
+    """Return a sentence about reduced numbers of runs, or '' if none is reduced.
 
     Parameters
     ----------
     counts : mapping
-        The number of runs and the requested number, by name of the runs (plural).
+        Names of the runs, in the plural, with their number and the requested number.
 
     Examples
     --------
@@ -244,7 +249,9 @@ BETS = 3.5e-9
 
 
 def fit_races(table: EvaluationTable, orders: int) -> int:
-    """Return the number of orders with which races at three tolerances are short.
+    """Reduce the number of orders for races at three tolerances to an estimated time.
+
+    A race runs once per random order of the instances (see `cobandit.ParetoRace`).
 
     Examples
     --------

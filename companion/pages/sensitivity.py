@@ -1,4 +1,7 @@
-"""Sensitivity of results to open choices, to radii, and to the drawn instances."""
+"""Sensitivity of results to choices left open, to radii, and to the instances.
+
+The paper leaves some choices open. The book numbers them A1, A2, ...
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -29,8 +32,8 @@ from companion.paper import experiments, tuning
 PAPER = spec("CoHVUCB", **paper_settings.RADII)
 RHO = max(experiments.ONLINE_RHO)
 
-#: Name and quantity of a choice, with one value per replication for the default and for
-#: the alternative.
+#: Name of an alternative, compared quantity, and its values by replication with the
+#: default and with the alternative.
 Compared = tuple[str, str, ArrayLike, ArrayLike]
 
 
@@ -41,16 +44,16 @@ def change_choices(
     tuned_by: int = 100,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Compare the default of each open choice with its alternatives.
+    """Compare the default of each choice that the paper leaves open with alternatives.
 
-    Both are replayed with the same random numbers.
+    The default and its alternatives are replayed with the same random numbers.
 
     Parameters
     ----------
     table : EvaluationTable
     replications, seed : int
     tuned_by : int
-        Number of replications per point of the grid on which scales are tuned.
+        Number of replications per point of the grid on which radii are tuned.
     **parallel
         Options of `replay_online`.
 
@@ -58,11 +61,11 @@ def change_choices(
     -------
     DataFrame, one row per alternative
         ``dataset``; ``what``, the number of the open choice and the alternative;
-        ``quantity``; ``default`` and ``other``, the means; ``times``, the second mean
-        over the first; ``low`` and ``high``, the paired bootstrap interval of the
-        ratio. Rows on online selection use CoHV-UCB with the paper's radii at the
-        largest budget. Errors are measured at the largest budget, and the F1 of CoPSI
-        at the smallest budget.
+        ``quantity``; ``default`` and ``other``, the means of the quantity with the
+        default and with the alternative; ``times``, the ratio of ``other`` to
+        ``default``; ``low`` and ``high``, its paired bootstrap interval. Rows on online
+        selection use CoHV-UCB at the largest budget. Errors are measured at the largest
+        budget, and the F1 of CoPSI at the smallest budget.
     """
     rows = []
 
@@ -106,7 +109,7 @@ def change_choices(
 def _change_methods(
     table: EvaluationTable, tuned: pd.DataFrame, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Yield A1, A12 and A13: alpha, the criterion of the tuning, and the radii."""
+    """Yield choices A1, A12 and A13: alpha, the tuning's criterion, and the radii."""
     tuned = tuned[tuned["status"] == "ok"]
     largest_budget = tuned[tuned["rho"] == tuned["rho"].max()]
 
@@ -144,7 +147,10 @@ def _change_methods(
 def _change_readings(
     table: EvaluationTable, replications: int, seed: int
 ) -> Iterator[Compared]:
-    """Yield A2, A4, A9 and A10: lambda, the last pull, and the reference of regret."""
+    """Yield choices A2, A4, A9 and A10.
+
+    They concern lambda, the last pull, and the reference of the regret.
+    """
     source = grid.pack_table(table)
     problem = table.problem
     (cell,) = grid.cut_grid(table, [PAPER], RHO, replications, seed, most_parts=1)
@@ -195,7 +201,7 @@ def _change_readings(
 def _change_identification(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Yield A5 and A6: lambda in CoPSI's constant, and the rounds of PSI-SR."""
+    """Yield choices A5 and A6: lambda in CoPSI's constant, and PSI-SR's rounds."""
     arms = experiments.structured_subset(table)
     rho = max(experiments.IDENTIFICATION_RHO)
     single = arms.costs.min() * arms.costs.max() / table.cost_range[1]
@@ -228,7 +234,7 @@ def _change_identification(
 def _change_truth(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Yield A11: the instances that define the true Pareto set."""
+    """Yield choice A11: the instances that define the true Pareto set."""
     front_of_all = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
     runs = experiments.play(
         "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **how
@@ -244,9 +250,10 @@ def _change_truth(
 
 
 def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
-    """Return the mean of the largest values along the last axis.
+    """Return the mean of the largest 5 % of the values along the last axis.
 
-    For losses, this is the conditional value at risk.
+    ``share`` sets another share. For losses, this mean is the conditional value at
+    risk.
 
     Examples
     --------
@@ -258,8 +265,8 @@ def worst_mean(values: ArrayLike, share: float = 0.05) -> NDArray[np.float64]:
     return values[..., -n_worst:].mean(axis=-1)
 
 
-#: CoHV-UCB by the name of its radii: without radii, with the paper's, with wider radii,
-#: and with radii by the empirical variance.
+#: Variants of CoHV-UCB by the name of their radii: no radii, the paper's radii, wider
+#: radii, and radii from the empirical variance.
 RADII = {
     "s = 0, 12 first pulls": spec(
         "CoHVUCB", reward_scale=0.0, cost_scale=0.0, eta=0.05
@@ -281,14 +288,14 @@ def widen_radii(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Return the mean loss of CoHV-UCB, and its loss in the worst runs, by radius.
+    """Replay CoHV-UCB with each radius of `RADII`, and summarise its losses.
 
     Returns
     -------
     DataFrame, one row per radius
-        ``dataset``; ``radius``; ``mean``, the mean lost share of the best possible
-        reward; ``worst``, its mean in the worst 5 % of the runs. Columns with the
-        suffixes ``_low`` and ``_high`` are bootstrap 95 % intervals of both.
+        ``dataset``; ``radius``; ``mean``, the mean loss, as a share of the best
+        possible reward; ``worst``, the mean loss of the worst 5 % of the runs. Columns
+        with the suffixes ``_low`` and ``_high`` are bootstrap 95 % intervals of both.
     """
     runs = replay_online(
         table, list(RADII.values()), rho, replications, seed, **parallel
@@ -320,12 +327,12 @@ def widen_radii(
 
 
 def redraw_table(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
-    """Return a table whose instances are drawn with replacement, per split.
+    """Return a bootstrap resample of a table: instances drawn with replacement.
 
-    Replays on one table measure a method on the instances of this table. Replays on
-    many redrawn tables show how much results depend on the choice of instances (the
-    bootstrap of Efron, Annals of Statistics 7, 1979). Scores keep the scale of the
-    original table.
+    Each split is resampled separately. Replays on one table measure a method on the
+    instances of this table. Replays on many resampled tables show how much results
+    depend on the choice of instances (Efron, Annals of Statistics 7, 1979). Scores keep
+    the scale of the original table.
 
     Parameters
     ----------
@@ -336,7 +343,7 @@ def redraw_table(table: EvaluationTable, seed: int = 0) -> EvaluationTable:
     Returns
     -------
     EvaluationTable
-        A table with the same name, configurations, instance names and split.
+        A table with the same name, configurations, instance names and splits.
 
     Examples
     --------
@@ -380,7 +387,7 @@ def draw_again(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Compare the paper's methods on tables with redrawn instances.
+    """Compare the paper's methods with others on tables with redrawn instances.
 
     Parameters
     ----------
@@ -398,9 +405,9 @@ def draw_again(
     -------
     DataFrame, one row per table and comparison at the largest budget
         ``dataset``; ``quantity``, ``"standard_regret"`` or ``"f1"``; ``method`` and
-        ``against``; ``mean``, the ratio of means on the table; ``low`` and ``high``,
-        its interval over replications; ``least`` and ``most``, the range of the ratio
-        over redrawn tables.
+        ``against``, the two methods; ``mean``, the ratio of their means on the table;
+        ``low`` and ``high``, the interval of the ratio over replications; ``least`` and
+        ``most``, the range of the ratio over redrawn tables.
     """
     parts = []
     for table in tables:

@@ -1,4 +1,4 @@
-"""The paper's content as data: printed numbers, their consequences, and its claims."""
+"""The paper's numbers and claims as data, and our verdicts on them."""
 
 from companion.paper.calibration import calibrate as calibrate
 from companion.paper.calibration import coverage as coverage

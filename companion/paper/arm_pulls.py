@@ -1,4 +1,4 @@
-"""Pulls of each arm in the runs of a replay."""
+"""Number of pulls of each arm in each run of a replay."""
 
 from collections.abc import Iterable
 from typing import Any, Unpack
@@ -43,9 +43,9 @@ def allocation(
     seed: int = 0,
     **parallel: Unpack[Parallel],
 ) -> pd.DataFrame:
-    """Count the pulls of each arm in the runs of `replay_online`.
+    """Count the pulls of each arm in each run of a replay of online selection.
 
-    The same parameters give the same runs as in `replay_online`.
+    The runs are the same as in `replay_online` with the same parameters.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def allocation(
     Returns
     -------
     DataFrame
-        K rows per run, and none for a budget that is too small: ``method``,
-        ``options``, ``rho``, ``replication``, ``arm``, ``pulls``; ``dataset``, ``kind``
-        and ``unit`` of the table.
+        One row per run and arm: ``method``, ``options``, ``rho``, ``replication``,
+        ``arm`` and ``pulls``, and the ``dataset``, ``kind`` and ``unit`` of the table.
+        A run whose budget is too small has no rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Errors of the audit, which has many more replays than the paper's experiments."""
+"""Identification errors of the audit: the same experiment with many more replays."""
 
 from typing import Any
 
@@ -10,16 +10,18 @@ from cobandit.stats.summaries import proportion_interval
 
 
 def with_audit_errors(cells: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
-    """Replace identification errors of few replays by the errors of the audit.
+    """Replace identification errors from few replays by errors from the audit.
 
     Parameters
     ----------
     cells : DataFrame
         Result of `companion.paper.experiments.summary`.
     counts : DataFrame
-        Results of `cobandit.stats.paired_errors.joint_errors` for CoPSI and each other
-        method, with a column ``dataset``. Rows of the same cell are summed. Methods
-        with options, and data sets that are not in ``cells``, are left out.
+        Counts of errors from the audit: results of
+        `cobandit.stats.paired_errors.joint_errors` for CoPSI and each other method,
+        with a column ``dataset``. Rows of the same data set, budget and method are
+        summed. Methods with options, and data sets that are not in ``cells``, are left
+        out.
 
     Returns
     -------

@@ -1,4 +1,8 @@
-"""Calibration of the predictions of contrasts on tables of a second generator."""
+"""Calibration of our predictions of contrasts, on tables of a second generator.
+
+A contrast compares two methods. Its value on the paper's tables is predicted from
+reconstructions, which a first generator draws.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,23 +15,24 @@ LEVELS = (0.5, 0.8, 0.95)
 def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     """Predict each contrast on each table of the second generator.
 
-    The prediction is made as for the paper: from the used facts of the table, by the
-    tables of the first generator.
+    Each table takes the place of the paper's table: its contrasts are predicted from
+    its values of the used facts, by runs on the tables of the first generator.
 
     Parameters
     ----------
     plays : DataFrame
         Rows of `companion.stored.results.played`.
     wider : float
-        Factor on the scores of the tables, which widens intervals.
+        Factor by which intervals are widened, for the p-values.
 
     Returns
     -------
     DataFrame
         One row per table and contrast: ``dataset``, ``number``, ``experiment``,
         ``method``, ``against``, ``remoteness``, ``p``, and ``needed``, the factor at
-        which the 95 % interval just contains the value. The interval at a level
-        contains the value if p is larger than one minus the level.
+        which the 95 % interval just contains the true value of the contrast. The
+        interval at a level contains the true value if p is larger than one minus the
+        level.
     """
     rows = []
     for contrast in CONTRASTS:
@@ -52,7 +57,7 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
 
 
 def coverage(calibrated: pd.DataFrame) -> pd.Series:
-    """Return the share of contrasts inside their intervals, by level.
+    """Return the share of contrasts whose interval contains the value, by level.
 
     Examples
     --------
@@ -65,9 +70,9 @@ def coverage(calibrated: pd.DataFrame) -> pd.Series:
 
 
 def widening(calibrated: pd.DataFrame) -> float:
-    """Return the smallest factor at which 95 % intervals contain 95 % of contrasts.
+    """Return the smallest widening at which 95 % intervals contain 95 % of contrasts.
 
-    Only tables with odd numbers are used.
+    Only tables with odd numbers are used. The others test the result.
 
     Returns
     -------

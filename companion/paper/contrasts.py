@@ -1,6 +1,9 @@
-"""The fourteen contrasts that judge the paper's experiments, and their verdicts.
+"""Fourteen comparisons of two methods (contrasts), and verdicts on the paper's values.
 
-``book/protocol.md`` lists the contrasts and states the rule of the verdicts.
+A contrast is a log ratio of regrets, or a log odds ratio of errors or of F1. Its value
+on the paper's tables is predicted from reconstructions, and compared with the value
+that the paper prints. ``book/protocol.md`` lists the contrasts and the rule of the
+verdicts.
 """
 
 from collections.abc import Mapping
@@ -36,39 +39,40 @@ CANNOT_TELL = "cannot tell"
 WORDS = (PREDICTED, CONSISTENT, IN_TENSION, CONTRADICTED, CANNOT_TELL)
 
 
-#: Level of the test.
+#: Significance level of the test of a contrast.
 LEVEL = 0.05
 
 
-#: Largest width of the interval of a predicted contrast, over the prior's width.
+#: Largest width of the interval of a contrast that is called predicted, as a multiple
+#: of the width of the prior's interval.
 SHARP = 0.5
 
 
-#: Remoteness from which on a contrast is undecided: the share of tables with more
-#: typical facts than the paper's.
+#: Remoteness from which a contrast is undecided. Remoteness is the share of drawn
+#: tables whose facts are more typical than the paper's facts.
 REMOTE = 0.99
 
 
-#: Factor on scores, from the calibration with a second generator.
+#: Factor by which intervals are widened, from the calibration with a second generator.
 WIDENING = 1.0
 
 
 DEFAULT = "default"
 
 
-#: Values by key: arrays from runs on tables, or printed numbers.
+#: Values by key: arrays with one value per drawn table, or printed numbers.
 Values = pd.DataFrame | Mapping[Any, Any]
 
 
 class Played(NamedTuple):
-    """A quantity of the runs of a method at one budget of an experiment."""
+    """A quantity that an experiment measures at one budget."""
 
     experiment: str
     rho: int
     quantity: str
 
     def key(self, dataset: str, method: str) -> str:
-        """Return the key of the value on a table."""
+        """Return the key of this quantity for a data set and a method."""
         return run_key(dataset, self.experiment, self.rho, method, self.quantity)
 
 
@@ -87,8 +91,9 @@ STANDARD, AVERAGE = (
 )
 
 
-#: Used facts per experiment, the printed values from which others are predicted: a
-#: method and its quantities. Facts that the paper does not print are left out.
+#: Used facts per experiment, as a method and its quantities. Used facts are printed
+#: values from which the other values are predicted. `used_keys` omits the facts that
+#: the paper does not print.
 USED = {
     "online": ("AccuracyCostUCB", (REGRET, STANDARD, AVERAGE)),
     "identification": ("UniformIdentification", (ERROR._replace(rho=20), ERROR)),
@@ -97,7 +102,7 @@ USED = {
 
 
 class Contrast(NamedTuple):
-    """A comparison of one method with another."""
+    """A comparison of one method with another in one experiment on one data set."""
 
     dataset: str
     experiment: str
@@ -106,7 +111,7 @@ class Contrast(NamedTuple):
 
     @property
     def judged(self) -> Played:
-        """The compared quantity of both methods."""
+        """The quantity that is compared: a regret, an error or an F1."""
         return next(
             played
             for played in (REGRET, ERROR, F1)
@@ -122,16 +127,16 @@ class Contrast(NamedTuple):
 
     @property
     def favour(self) -> int:
-        """The sign of contrasts that favour the first method: 1 for F1, else -1."""
+        """The sign of the contrast if the first method is better: 1 for F1, else -1."""
         return 1 if self.judged is F1 else -1
 
     def of(self, values: Values) -> Floats:
-        """Return the contrast, on a scale of logarithms or log odds."""
+        """Return the contrast, a difference of the methods' log values or log odds."""
         first, second = (on_scale(key, values[key]) for key in self.keys)
         return first - second
 
     def predict(self, played: Values, facts: Values) -> Prediction:
-        """Predict the contrast from tables and the used facts of its experiment."""
+        """Predict the contrast at given facts, from its values on drawn tables."""
         return predict(
             played, used_keys(self.dataset, self.experiment), self.of(played), facts
         )
@@ -152,7 +157,9 @@ CONTRASTS = tuple(
 def arrange_tables(
     plays: pd.DataFrame, dataset: str, kind: str = "table", reading: str = DEFAULT
 ) -> pd.DataFrame:
-    """Return the values of runs with one row per kept table and one column per key.
+    """Return the results of runs with one row per drawn table and one column per key.
+
+    Only kept tables, which agree with the printed facts, have a row.
 
     Parameters
     ----------
@@ -161,7 +168,9 @@ def arrange_tables(
     dataset, kind : str
         Data set and kind of the tables.
     reading : str
-        Reading of the paper. Values that it does not change are the default reading's.
+        Reading of the paper, which is one set of answers to the choices that the paper
+        leaves open. Values that do not depend on the reading are taken from the default
+        reading.
     """
     rows = plays[(plays["dataset"] == dataset) & (plays["kind"] == kind)]
     wide = rows.pivot(index="number", columns=["reading", "key"], values="value")  # noqa: PD010 - nothing twice
@@ -171,7 +180,7 @@ def arrange_tables(
 
 
 def used_keys(dataset: str, experiment: str) -> list[str]:
-    """Return the keys of the used facts of an experiment, if they are printed."""
+    """Return the keys of the used facts of an experiment that the paper prints."""
     method, values = USED[run_of(experiment)]
     keys = [played.key(dataset, method) for played in values]
     return [key for key in keys if key in judged_values()]
@@ -180,7 +189,10 @@ def used_keys(dataset: str, experiment: str) -> list[str]:
 def predict(
     played: Values, keys: list[str], values: Floats, printed: Values
 ) -> Prediction:
-    """Predict a value from the printed used facts, by its values on tables."""
+    """Predict a value on the paper's table, from the printed used facts.
+
+    The prediction uses the values, and the same facts, on drawn tables.
+    """
     used, facts = (
         np.stack([on_scale(key, source[key]) for key in keys], axis=-1)
         for source in (played, printed)
@@ -189,12 +201,12 @@ def predict(
 
 
 def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
-    """Return the verdict on a contrast by the protocol's rule.
+    """Return the verdict on a contrast by the rule of ``book/protocol.md``.
 
     Parameters
     ----------
     p : float
-        Adjusted p-value.
+        p-value of the printed value, adjusted for multiple testing.
     inside : bool
         Whether the printed value is in the 95 % interval.
     width : float
@@ -221,7 +233,7 @@ def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
 
 
 def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
-    """Return predictions and verdicts of the fourteen contrasts.
+    """Predict the fourteen contrasts, and return the verdicts on the printed values.
 
     Parameters
     ----------
@@ -232,11 +244,12 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per contrast: ``dataset``, ``experiment``, ``method``, ``against``;
-        ``tables``, their number; ``printed``, ``centre``, ``low`` and ``high``, as
-        ratios of regrets or of odds; ``p`` and ``adjusted``, the p-value before and
-        after Holm's adjustment; ``width``, the width of the interval over the width of
-        the prior's interval, in logarithms; ``remoteness`` and ``regressed`` of the
-        prediction; ``word``, the verdict.
+        ``tables``, the number of drawn tables; ``printed``, the paper's value;
+        ``centre``, ``low`` and ``high``, its prediction and interval, all as ratios of
+        regrets or of odds; ``p`` and ``adjusted``, the p-value before and after Holm's
+        adjustment; ``width``, the width of the interval over the width of the prior's
+        interval, in logarithms; ``remoteness`` and ``regressed`` of the `Prediction`;
+        ``word``, the verdict.
     """
     return _judge(_arrange(plays))
 
@@ -246,7 +259,7 @@ Arranged = Mapping[tuple[str, str], Mapping[str, Floats]]
 
 
 def _arrange(plays: pd.DataFrame) -> Arranged:
-    """Return the values of contrasts and of their used facts on the kept tables."""
+    """Return the values of methods and the used facts of all contrasts, by key."""
     arranged = {}
     for dataset in dict.fromkeys(contrast.dataset for contrast in CONTRASTS):
         contrasts = [contrast for contrast in CONTRASTS if contrast.dataset == dataset]
@@ -306,9 +319,9 @@ def _judge(arranged: Arranged) -> pd.DataFrame:
 def resample_words(
     plays: pd.DataFrame, resamples: int = 100, seed: int = 0
 ) -> pd.DataFrame:
-    """Judge the fourteen contrasts on resampled tables.
+    """Return how often each verdict occurs if the drawn tables are resampled.
 
-    A verdict with a small share could differ with other tables of the same kind.
+    A verdict with a small share could change with other drawn tables.
 
     Parameters
     ----------
@@ -322,8 +335,8 @@ def resample_words(
     Returns
     -------
     DataFrame
-        One row per contrast, in the order of `CONTRASTS`, with the share of resamples
-        per word of `WORDS`.
+        One row per contrast, in the order of `CONTRASTS`, and one column per verdict of
+        `WORDS`, with its share of the resamples.
     """
     arranged = _arrange(plays)
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Consequences of the printed numbers: derived values, contradictions and constants."""
+"""Checks of the paper's printed numbers against each other and against its theorems."""
 
 from collections.abc import Callable
 from itertools import combinations, pairwise, product
@@ -12,7 +12,7 @@ from cobandit import theory
 from companion.paper.numbers import Published, published
 
 #: Operations by which the paper derives a number from the values of two methods. They
-#: are monotone in both arguments, so extremes over two intervals are at the ends.
+#: are monotone in both arguments, so they are extreme at the ends of two intervals.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,
@@ -25,7 +25,7 @@ TINY = 1e-12
 
 
 class DerivedValue(NamedTuple):
-    """A mean, or a printed number, with its interval."""
+    """A mean or a printed number, with its interval."""
 
     mean: float
     low: float
@@ -40,10 +40,16 @@ EQUAL = {
 
 
 def derive(operation: str, first: DerivedValue, second: DerivedValue) -> DerivedValue:
-    """Derive a number from two numbers, with the range that their intervals allow.
+    """Derive a number from two numbers, with its range over their intervals.
 
-    The range is valid however the two numbers depend on each other. Ends at which the
-    result is undefined are ignored.
+    The range is valid for any dependence between the two numbers. Ends of intervals at
+    which the result is undefined are ignored.
+
+    Parameters
+    ----------
+    operation : str
+        Key of `OPERATIONS`.
+    first, second : DerivedValue
     """
     ends = [(first.mean, second.mean), *product(first[1:], second[1:])]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -56,14 +62,14 @@ def derive(operation: str, first: DerivedValue, second: DerivedValue) -> Derived
 
 
 def round_off(number: Published) -> DerivedValue:
-    """Return a printed number with the interval of its value before rounding."""
+    """Return a printed number with the interval of the values that round to it."""
     return DerivedValue(
         number.value, number.value - number.half_unit, number.value + number.half_unit
     )
 
 
 def arithmetic() -> pd.DataFrame:
-    """Recompute the paper's derived numbers, with the range that rounding allows.
+    """Recompute the numbers that the paper derives from other printed numbers.
 
     Returns
     -------
@@ -104,12 +110,15 @@ def arithmetic() -> pd.DataFrame:
 
 
 def inconsistencies() -> pd.DataFrame:
-    """Return pairs of printed values of one quantity that differ beyond rounding.
+    """Return the pairs of printed values that contradict each other.
+
+    The two values are about the same quantity, and differ by more than rounding allows.
 
     Returns
     -------
     DataFrame
-        ``first`` and ``second``, the keys; ``printed``, the pair of printed values;
+        One row per pair: ``first`` and ``second``, the keys of the numbers;
+        ``printed``, the two printed values;
         ``difference``, the second value minus the first; ``relative``, the difference
         over the first value.
 
@@ -138,13 +147,14 @@ def inconsistencies() -> pd.DataFrame:
 
 
 def theory_values() -> dict[str, float]:
-    """Compute the constants of the theorems from `cobandit.theory`.
+    """Recompute the constants in the paper's theorems with `cobandit.theory`.
 
     Returns
     -------
     dict
-        Constants by the ``quantity`` of the numbers with experiment ``"theory"``.
-        Constants that occur only in conditions or inside proofs are absent.
+        Constants by ``quantity``, as in the numbers of
+        `companion.paper.numbers.published` whose experiment is ``"theory"``. Constants
+        that occur only in conditions or inside proofs are absent.
 
     Examples
     --------
@@ -194,10 +204,12 @@ def theory_values() -> dict[str, float]:
 def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     r"""Return a lower bound on the ratio of PSI-SR's targets to CoPSI's targets.
 
-    Up to rounding, PSI-SR's worst case spends exactly the budget with the targets
+    The target of a phase is the number of pulls of each active arm by its end. Up to
+    rounding, PSI-SR's worst case spends exactly the budget with the targets
     :math:`n_k = B / ((K + 1 - k) W)`. Here :math:`W = \sum_k w_k c_{(k)}` over
     ascending costs, with :math:`w_k = 1 / (K + 1 - k)` for k < K and :math:`w_K = 1/2`.
-    CoPSI's target is :math:`B / (L_{K,\lambda} C_k)`. With m active arms, the ratio is
+    CoPSI's target is :math:`B / (L_{K,\lambda} C_k)`. With m active arms, the ratio of
+    the targets is
 
     .. math::
 
@@ -205,20 +217,21 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
         \frac{L_{K,\lambda}}{W} \cdot \text{mean of the m smallest costs}.
 
     *Proof of the bound.* With the largest cost 1 and all costs at least
-    :math:`\lambda`, the fraction without :math:`L_{K,\lambda}` is a ratio of two
-    positive linear functions of the sorted costs. It is therefore least at a corner of
-    their range: some arms at :math:`\lambda`, all others at 1. As :math:`\lambda`
-    rises, this least value does not fall, since fewer costs are allowed, and
-    :math:`L_{K,\lambda}` does not rise. On a cell :math:`a \le \lambda \le b`, the
-    ratio is therefore at least :math:`L_{K,b}` times the least value at a. The function
-    returns the smallest such product over cells that cover all :math:`\lambda`.
+    :math:`\lambda`, the right-hand side without :math:`L_{K,\lambda}` is a ratio of two
+    positive linear functions of the sorted costs. Its minimum is therefore at a corner
+    of their range: some costs are :math:`\lambda`, and all others are 1. As
+    :math:`\lambda` increases, this minimum does not decrease, because fewer costs are
+    allowed, and :math:`L_{K,\lambda}` does not increase. On a cell :math:`a \le \lambda
+    \le b`, the ratio is therefore at least :math:`L_{K,b}` times the minimum at a. The
+    function returns the smallest such product over cells that cover all
+    :math:`\lambda`.
 
     Parameters
     ----------
     n_arms : int
         K >= 3.
     low, high : float
-        Range of all costs.
+        Smallest and largest cost.
 
     Returns
     -------
@@ -227,10 +240,10 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
 
     Notes
     -----
-    Time O(K^2) per cell. The least ratio is attained with the two cheapest arms at the
-    lower end and all others at the upper end. In the examples it is 1.0747 and 0.9598.
-    Fewer cells give looser bounds: 1.064 and 0.936 with twelve cells. Round a bound
-    down before printing it.
+    Time O(K^2) per cell. The ratio is smallest if the two cheapest arms cost ``low``
+    and all others ``high``. In the examples, the smallest ratios are 1.0747 and 0.9598.
+    Fewer cells give looser bounds: 1.064 and 0.936 with twelve cells. Round the bound
+    down before you print it.
 
     Examples
     --------

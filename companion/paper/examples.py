@@ -1,9 +1,9 @@
-"""Two examples of three arms, small enough to compute by hand.
+"""Two examples with three arms, small enough to compute by hand.
 
-Pages, policies, kernels and tests share them. Feedback has no noise: every evaluation
-of an arm gives the same rewards at the same cost. In the online example, alpha is
-1 / log(T_B), so the radius after n pulls is 1 / sqrt(n). The scales of 1/4 reduce
-it to 1 / (4 sqrt(n)).
+Pages of the book and tests use them. Feedback has no noise: every evaluation of an arm
+gives the same rewards at the same cost. In the online example, alpha is 1 / log(T_B),
+so the confidence radius after n pulls is 1 / sqrt(n). The scales of 1/4 reduce the
+radius to 1 / (4 sqrt(n)).
 """
 
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ from cobandit.tables import EvaluationTable
 
 @dataclass(frozen=True)
 class Example:
-    """Arms with known evaluations, a budget, and the pulls of each method by hand.
+    """Arms with fixed rewards and costs, a budget, and the expected runs of methods.
 
     ``names`` has one letter per arm. ``rewards`` has the shape (K, D), and ``costs``
-    (K,). By method, ``sequences`` holds the pulls in order, one letter per pull, and
-    ``recommended`` the letters of the returned set.
+    the shape (K,). ``sequences`` has, for each method, its pulls in order, one letter
+    per pull. ``recommended`` has, for each method, the letters of the returned arms.
     """
 
     names: str
@@ -52,10 +52,10 @@ class Example:
         )
 
 
-#: Example of online selection. In CoHV-UCB, the indices after the first round are 4/3
-#: for a, 9/4 for b and 3/2 for c. The next four pulls change them to 1.4171 (b), 0.8936
-#: (c), 1.1673 (b) and 1.0434 (a). The remaining budget is then 1/2, so a, which
-#: costs 1, is not affordable, and b is pulled last.
+#: Example of online selection. In CoHV-UCB, the indices after one pull of each arm are
+#: 4/3 for a, 9/4 for b and 3/2 for c. After each of the next four pulls, the index of
+#: the pulled arm is 1.4171 (b), 0.8936 (c), 1.1673 (b) and 1.0434 (a). The remaining
+#: budget is then 1/2, so a, which costs 1, is not affordable, and b is pulled last.
 ONLINE = Example(
     names="abc",
     rewards=np.array([[0.75, 0.75], [0.5, 0.5], [0.25, 0.5]]),

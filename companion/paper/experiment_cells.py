@@ -1,4 +1,8 @@
-"""Cells of the paper's experiments: means, intervals, and paired comparisons."""
+"""Summaries of the paper's experiments: means, intervals, and paired comparisons.
+
+A cell is one quantity of one method at one budget, or its comparison with another
+method.
+"""
 
 from collections.abc import Mapping
 
@@ -8,9 +12,9 @@ import pandas as pd
 from cobandit.stats import summaries
 from cobandit.stats.contrasts import paired_contrasts
 
-#: Kinds of cost that a pull can be charged.
+#: Costs that a pull can be charged: the arm's mean cost, or the evaluation's own cost.
 CHARGES = ("declared", "realised")
-#: Quantities that the trajectory experiment records along its runs.
+#: Quantities that the experiment "trajectory" records along its runs.
 TRAJECTORY_QUANTITIES = ("efficiency_regret", "moving_average")
 
 
@@ -27,7 +31,10 @@ PAIRS = (
 
 
 def exact_cells(by_cell: Mapping[tuple[str, str], float]) -> pd.DataFrame:
-    """Return cells of exact values, whose intervals have length zero."""
+    """Return cells for exact values, with intervals of length zero.
+
+    The keys of the mapping are pairs of experiment and quantity.
+    """
     frame = pd.DataFrame([*by_cell], columns=["experiment", "quantity"])
     values = [float(value) for value in by_cell.values()]
     return frame.assign(mean=values, low=values, high=values)
@@ -48,11 +55,12 @@ def cells(runs: pd.DataFrame, experiment: str, quantity: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        First, one row per cell as from `cobandit.stats.summarise`: ``experiment``,
-        ``quantity``, ``method``, ``rho``, ``costs`` (None for online methods),
-        ``runs``, ``mean``, ``low``, ``high``. Then the rows of
-        `cobandit.stats.paired_contrasts` for `PAIRS`, with ``against`` and ``measure``.
-        The ``"stochastic"`` experiment also compares realised with declared costs.
+        The rows of `cobandit.stats.summarise`, one per method and budget:
+        ``experiment``, ``quantity``, ``method``, ``rho``, ``costs`` (None for online
+        methods), ``runs``, ``mean``, ``low``, ``high``. Then the rows of
+        `cobandit.stats.paired_contrasts` for `PAIRS`, with ``against``, the other
+        method, and ``measure``. The ``"stochastic"`` experiment also has comparisons of
+        realised with declared costs.
 
     Examples
     --------
@@ -87,14 +95,14 @@ def _compare(runs: pd.DataFrame, quantity: str, keys: tuple[str, ...]) -> pd.Dat
 
 
 def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
-    """Summarise the trajectory experiment at the end and at points along the runs.
+    """Summarise the experiment "trajectory" at points along the runs and at their end.
 
     Parameters
     ----------
     paths : DataFrame
-        Result of `play`.
+        Result of `companion.paper.experiments.play` for ``"trajectory"``.
     points : int
-        Number of points, evenly chosen among the recorded values of the spend.
+        Number of points, evenly chosen among the recorded values of the spent budget.
 
     Returns
     -------
@@ -116,7 +124,7 @@ def trajectory_cells(paths: pd.DataFrame, points: int = 20) -> pd.DataFrame:
     parts = []
     along = grid[np.linspace(0, len(grid) - 1, points).round().astype(int)]
     for quantity in TRAJECTORY_QUANTITIES:
-        # before the first pull is paid, a run has no average
+        # a run has no moving average before its first pull
         has_average = paths[quantity].notna()
         counted = paths.assign(status=np.where(has_average, "ok", "infeasible"))
         for values, columns in ((grid[-1:], {"spent": np.nan}), (along, {})):

@@ -1,8 +1,8 @@
-"""The paper's experiments (Section 5 and Appendix A), on any table.
+"""The paper's experiments (Section 5 and Appendix A), on any evaluation table.
 
 Methods, budgets and numbers of replications are the paper's. Choices that the paper
-leaves open have the book's default. Functions that replay accept the options
-``workers``, ``backend``, ``scheduler`` and ``progress`` as ``parallel``.
+leaves open have the book's default. ``**parallel`` stands for the options of a replay
+about parallel runs: ``workers``, ``backend``, ``scheduler`` and ``progress``.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,7 +48,8 @@ FOURTEEN = (
 
 
 #: Analogous queries for our measured tables: the same two temperatures of every model,
-#: the smaller limit, the direct prompt. They were chosen before outcomes were seen.
+#: the smaller generation limit and the direct prompt. We chose these arms before we saw
+#: any results on them.
 ALIKE = {
     "word-sums": "temperature in [0.5, 1.0] and max_tokens == 8 and style == 'direct'",
     "piqa-small": (
@@ -58,10 +59,10 @@ ALIKE = {
 
 
 def structured_subset(table: EvaluationTable) -> EvaluationTable:
-    """Return the arms of the identification experiment.
+    """Return a table with only the arms of the paper's identification experiment.
 
-    They are the paper's 14 arms, or the analogous arms of our tables. A table without
-    such arms is returned whole.
+    These are the paper's 14 arms, or analogous arms of our measured tables. A table
+    without such arms is returned unchanged.
 
     Examples
     --------
@@ -77,9 +78,10 @@ def structured_subset(table: EvaluationTable) -> EvaluationTable:
 
 
 class Experiment(NamedTuple):
-    """An experiment: its replay, its quantities, and its choice of arms.
+    """One experiment of the paper: its replay function, methods, budgets and results.
 
-    ``chosen`` restricts the table to `structured_subset`.
+    ``quantities`` are the reported columns of the replay. If ``chosen`` is true, only
+    the arms of `structured_subset` are replayed.
     """
 
     replay: Callable[..., pd.DataFrame]
@@ -129,19 +131,19 @@ EXPERIMENTS = {
 MOST_EVALUATIONS = 2e6
 
 
-#: Number of evaluations of an online run beyond which there are fewer replications.
+#: Number of evaluations of an online run above which `fit_extent` reduces replications.
 MANY_EVALUATIONS = 1e5
 
 
-#: Number of configurations beyond which identification has fewer replications, because
-#: its time grows with the square of this number.
+#: Number of configurations above which `fit_extent` reduces replications, because the
+#: time of identification grows with the square of this number.
 MANY_ARMS = 60
 
 
 class Extent(NamedTuple):
-    """Reduced extent to which the paper's experiments are replayed on a table."""
+    """Reductions of the paper's experiments, so that a page takes about a minute."""
 
-    #: Replications as a multiple of the paper's.
+    #: Replications as a multiple of the paper's number.
     scale: float = 1.0
     #: Whether online methods are replayed.
     online: bool = True
@@ -149,12 +151,12 @@ class Extent(NamedTuple):
     evaluations: float = 0.0
 
     def say_less(self, replications: int) -> str:
-        """Return sentences about what is reduced, or '' if nothing is.
+        """Return sentences about the reductions, or '' if nothing is reduced.
 
         Parameters
         ----------
         replications : int
-            Number of replications that was asked for.
+            Requested number of replications.
 
         Examples
         --------
@@ -170,19 +172,19 @@ class Extent(NamedTuple):
 
         if not self.online:
             sentences.append(
-                f"The largest budget online would buy up to {self.evaluations:,.0f}"
-                " evaluations of the cheapest configuration in a run, so replays of"
-                " online methods are left out: compare configurations with more similar"
-                " costs."
+                "Replays of online methods are left out, because the largest budget"
+                f" pays for up to {self.evaluations:,.0f} evaluations of the cheapest"
+                " configuration. Compare configurations with more similar costs."
             )
 
         return " ".join(sentences)
 
 
 def fit_extent(*tables: EvaluationTable) -> Extent:
-    """Return the extent of the paper's experiments that takes about a minute.
+    """Return reductions with which the paper's experiments take about a minute.
 
-    An online run is assumed to spend its whole budget on the cheapest configuration.
+    The estimate assumes that an online run spends its whole budget on the cheapest
+    configuration.
 
     Examples
     --------
@@ -209,15 +211,18 @@ def play(
     rho: Sequence[float] | None = None,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Replay one of `EXPERIMENTS`.
+    """Replay one of the paper's experiments on a table.
 
     Parameters
     ----------
     name : str
+        Key of `EXPERIMENTS`.
     table : EvaluationTable
-    replications, rho : optional
-        The paper's by default.
+    replications : int, optional
+        Default: the paper's number.
     seed : int
+    rho : sequence of float, optional
+        Budgets in evaluations per configuration. Default: the paper's budgets.
 
     Returns
     -------
@@ -257,10 +262,10 @@ def play(
 
 
 def facts(table: EvaluationTable) -> pd.DataFrame:
-    """Return the facts that the paper reports about a table.
+    """Compute the statistics of a table that the paper reports about its tables.
 
-    They are the columns of Table 1, the range of profiling costs, and the front and
-    smallest gap of the 14 arms.
+    The statistics are the columns of Table 1, the range of profiling costs, and the
+    size of the front and the smallest gap of the 14 arms.
 
     Returns
     -------
@@ -304,13 +309,13 @@ def summary(
     online: bool = True,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Run every experiment on a table, and return means and intervals.
+    """Run all experiments of the paper on a table, and return means and intervals.
 
     Parameters
     ----------
     table : EvaluationTable
     scale : float
-        Replications as a multiple of the paper's.
+        Number of replications as a multiple of the paper's number.
     seed : int
     online : bool
         Whether online methods are replayed as well.
@@ -320,8 +325,9 @@ def summary(
     Returns
     -------
     DataFrame
-        One row per cell, with the columns of `cells` and `trajectory_cells` and
-        ``dataset``. `companion.paper` locates the paper's numbers by these columns.
+        One row per cell, which is one quantity of one method at one budget, or its
+        comparison with another method. The columns are those of `cells` and
+        `trajectory_cells`, and ``dataset``.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Joint verdicts on the contrasts of a data set, by measure and by reading."""
+"""Joint tests of all contrasts of a data set, also under each reading of the paper.
+
+A contrast compares two methods. A reading is one set of answers to the choices that the
+paper leaves open.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -23,29 +27,30 @@ from companion.paper.predictive import (
 
 
 def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
-    """Judge the contrasts of each data set jointly.
+    """Compare the seven contrasts of each data set jointly with their predictions.
 
-    There are three measures: the joint distance of all seven contrasts; the number of
-    contrasts outside their intervals; and the joint deviation, in CoPSI's favour, of
-    the two contrasts of CoPSI with PSI-SR. The last two were chosen after the contrasts
-    were seen.
+    There are three measures: the joint distance of all seven contrasts from their
+    predictions; the number of contrasts outside their intervals; and the joint
+    deviation, in CoPSI's favour, of the two contrasts of CoPSI with PSI-SR. We chose
+    the last two measures after we had seen the contrasts.
 
     Parameters
     ----------
     plays : DataFrame
-        As for `arrange_tables`.
+        Rows of `companion.stored.results.played`.
     reading : str
-        A reading other than the default is judged on the tables for which it was run.
+        Reading of the paper. For a reading other than the default, only the drawn
+        tables on which it was run are used.
 
     Returns
     -------
     DataFrame
-        One row per data set: ``tables``, their number; ``distance``, the p-value of the
-        Mahalanobis distance of all seven contrasts; ``outside``, the number of
-        contrasts outside their 95 % intervals; ``as_many``, the number of tables with
-        at least as many; ``favour``, the sum of the two scores of CoPSI against PSI-SR
-        over their limits, with signs in CoPSI's favour; ``as_favourable``, the number
-        of tables with at least this sum.
+        One row per data set: ``tables``, the number of drawn tables; ``distance``, the
+        p-value of the Mahalanobis distance of all seven contrasts; ``outside``, the
+        number of contrasts outside their 95 % intervals; ``as_many``, the number of
+        drawn tables with at least as many contrasts outside; ``favour``, the sum of the
+        two scores of CoPSI against PSI-SR over their limits, positive in CoPSI's
+        favour; ``as_favourable``, the number of drawn tables with at least this sum.
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
@@ -86,7 +91,7 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
 def _score_printed(
     contrasts: Sequence[Contrast], predictions: Sequence[Prediction]
 ) -> Floats:
-    """Return the scores of the contrasts of the printed values."""
+    """Return the score of each contrast at the paper's printed values."""
     printed = judged_values()
     return np.array(
         [
@@ -97,10 +102,11 @@ def _score_printed(
 
 
 def combine(counts: pd.Series, tables: pd.Series) -> float:
-    """Return the p-value of all data sets together, by Fisher's method.
+    """Combine the p-values of all data sets by Fisher's method.
 
-    Per data set, ``counts`` of the ``tables`` deviate at least as much as the paper.
-    The paper itself is added to both numbers.
+    For each data set, ``counts`` is the number of drawn tables, of ``tables`` in total,
+    that deviate at least as much as the paper's. The p-value is the share of these
+    tables, with the paper's table added to both numbers.
 
     Examples
     --------
@@ -113,19 +119,24 @@ def combine(counts: pd.Series, tables: pd.Series) -> float:
 
 
 def _last_with_readings(plays: pd.DataFrame) -> int:
-    """Return the number of the last table for which other readings were run."""
+    """Return the largest number of a drawn table on which all readings were run."""
     return int(plays.loc[plays["reading"] != DEFAULT, "number"].max())
 
 
 def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
-    """Judge the seven contrasts of each data set jointly, under each reading.
+    """Test the seven contrasts of each data set jointly, under each reading.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        Rows of `companion.stored.results.played`.
 
     Returns
     -------
     DataFrame
-        One row per reading: a p-value per data set; ``together``, the p-value of
-        Fisher's method; ``disfavoured``, whether ``together`` is below the level over
-        the number of readings.
+        One row per reading: the p-value of each data set; ``together``, their
+        combination by Fisher's method; ``disfavoured``, whether ``together`` is below
+        .05 over the number of readings.
     """
     from scipy.stats import combine_pvalues
 

@@ -1,4 +1,4 @@
-"""Verdicts on the orderings that the paper claims in words, from a table of results."""
+"""Verdicts on the comparisons of methods that the paper states in words (orderings)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,30 +19,32 @@ HIGHER = ("f1", "correct")
 
 @dataclass(frozen=True)
 class Claim:
-    """An ordering that the paper states in words.
+    """A comparison of methods that the paper states in words.
 
     Attributes
     ----------
     key, says, place : str
         Name of the claim, its statement in our words, and its place in the paper.
     experiment, quantity, datasets, costs
-        As in `Published`; a claim may be about several data sets.
+        As in `companion.paper.numbers.Published`; a claim may be about several data
+        sets.
     methods, against : tuple of str
-        Each of ``methods`` has the relation to each of ``against``.
+        The claim states that each of ``methods`` has the relation to each of
+        ``against``.
     relation : str
         ``"better"``; ``"keeps up"`` (better or comparable); ``"comparable"``;
-        ``"unchanged"`` (comparable under declared and realised costs); ``"undecided"``
-        (each method is better somewhere); ``"nearer"`` (nearer to the first of
-        ``against`` than to the second); ``"growing advantage"`` (an advantage at the
-        largest budget, which is larger than at the smallest budget); ``"larger
-        advantage"`` (an advantage on the first data set, which is larger than on the
-        second).
+        ``"unchanged"`` (declared and realised costs give comparable results);
+        ``"undecided"`` (each method is better at some budget or on some data set);
+        ``"nearer"`` (nearer to the first of ``against`` than to the second);
+        ``"growing advantage"`` (better at the largest budget, and by more than at the
+        smallest budget); ``"larger advantage"`` (better on the first data set, and by
+        more than on the second).
     at : {"all", "most", "largest", "smallest"}
-        Budgets of the claim.
+        Budgets that the claim is about.
     along : {"rho", "spent"}
-        Column of the budget; ``"spent"`` for claims about trajectories.
+        Column of the budget; ``"spent"`` for claims about points along a run.
     measure : {"ratio", "difference", None}
-        Measure by which advantages are compared.
+        Measure by which two advantages are compared.
 
     Examples
     --------
@@ -72,11 +74,11 @@ class Claim:
 
     @property
     def direction(self) -> str:
-        """Whether ``"higher"`` or ``"lower"`` values of the quantity are better."""
+        """Which values of the quantity are better, ``"higher"`` or ``"lower"``."""
         return "higher" if self.quantity in HIGHER else "lower"
 
     def select(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Select the cells of the claim's data sets, methods and costs."""
+        """Return the rows about the claim's data sets, methods and costs."""
         named = cells["method"].isin(self.methods + self.against)
         selected = cells[cells["dataset"].isin(self.datasets) & named]
         return (
@@ -88,7 +90,7 @@ class Claim:
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """Return all claims, in the order of the paper.
+    """Return all comparisons that the paper states in words, in the paper's order.
 
     Returns
     -------
@@ -125,7 +127,10 @@ NOTHING = DerivedValue(np.nan, np.nan, np.nan)
 def by_place(
     cells: pd.DataFrame, columns: Sequence[str]
 ) -> dict[tuple[Any, ...], DerivedValue]:
-    """Return the values of cells by coordinates; missing coordinates are None."""
+    """Return the mean and interval of each row, by the values of some columns.
+
+    Missing values of these columns become None.
+    """
     places = cells.reindex(columns=list(columns)).astype(object)
     places = places.where(places.notna(), None)
     ends = map(
@@ -136,23 +141,23 @@ def by_place(
 
 
 def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
-    """Judge a claim by a table of means with intervals.
+    """Return whether a claim holds according to a table of means with intervals.
 
     A comparison holds if the interval of the difference is on the claimed side of zero,
-    and fails if it is on the other side. It is not separated if the interval contains
-    zero. All methods see the same evaluations, so the interval is paired over
-    replications. If there is no paired interval, the range that the intervals of both
-    means allow is used.
+    and fails if the interval is on the other side. The verdict is "not separated" if
+    the interval contains zero. All methods receive the same evaluations, so the
+    interval is paired over replications. Without a paired interval, the function uses
+    the range of differences that the intervals of both means allow.
 
     Means are comparable if they differ by at most a tenth of the larger mean. If they
     differ by more, the comparison fails if the interval excludes zero. One advantage or
     distance is larger than another if their intervals are disjoint. A larger advantage
     must also be positive, because a smaller disadvantage is not an advantage.
 
-    A claim of several comparisons holds if all of them hold, and fails if one fails. A
-    claim about most budgets holds or fails if more than half of its comparisons do. The
-    largest and the smallest budget are chosen among the budgets at which every method
-    has a feasible run.
+    A claim with several comparisons holds if all of them hold, and fails if one of them
+    fails. A claim about most budgets holds if more than half of its comparisons hold,
+    and fails if more than half of them fail. The largest and the smallest budget are
+    chosen among the budgets at which every method has a feasible run.
 
     Parameters
     ----------
@@ -207,7 +212,7 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
 
 
 def verdicts(cells: pd.DataFrame) -> pd.Series:
-    """Judge every claim by the results of all experiments.
+    """Return the verdict on each ordering, from the results of all experiments.
 
     Parameters
     ----------
@@ -217,7 +222,8 @@ def verdicts(cells: pd.DataFrame) -> pd.Series:
     Returns
     -------
     Series
-        The verdict by key of the claim. A claim about missing cells cannot be checked.
+        The verdict by key of the claim, ``"cannot be checked"`` if its results are
+        missing.
 
     Examples
     --------
@@ -246,10 +252,11 @@ Setting = tuple[str, float]
 
 
 class _Cells:
-    """Cells of a claim, by data set, budget, method, costs, other method and measure.
+    """Results that a claim is about, with their intervals.
 
-    Costs are None unless the claim is about them. The last two are None for single
-    methods.
+    Their keys are data set, budget, method, costs, other method and measure. Costs are
+    None unless the claim is about costs. The other method and the measure are None
+    unless the result is a comparison.
     """
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
@@ -302,7 +309,7 @@ class _Cells:
 
 
 def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
-    """Yield the verdict on each comparison that a claim makes."""
+    """Yield the verdict on each comparison of two means that a claim makes."""
     if claim.compares_datasets:
         first, second = claim.datasets
         for budget in cells.budgets(first, second):
@@ -326,7 +333,10 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
 def _advantages(
     claim: Claim, cells: _Cells, first: Setting, second: Setting
 ) -> Iterator[str]:
-    """Yield, per pair, whether the advantage is positive and larger than elsewhere."""
+    """Yield whether each advantage in the first setting is positive and larger.
+
+    It must be larger than the advantage in the second setting.
+    """
     measure = str(claim.measure)
     # in this order, a positive difference is an advantage of the first method
     for pair in product(claim.methods, claim.against):
@@ -340,7 +350,7 @@ def _advantages(
 
 
 def _compare_unchanged(claim: Claim, cells: _Cells, setting: Setting) -> Iterator[str]:
-    """Yield whether each method is comparable under declared and realised costs."""
+    """Yield whether declared and realised costs give comparable results, by method."""
     for method in claim.methods:
         realised = cells(*setting, method, "realised")
         declared = cells(*setting, method, "declared")
@@ -397,7 +407,7 @@ COMPARISONS: dict[str, Callable[[Claim, _Cells, Setting], Iterator[str]]] = {
 
 
 def _each(*verdicts: str) -> str:
-    """Return the worst verdict on statements that are claimed together."""
+    """Return the verdict on a claim of several statements: its worst verdict."""
     return next(
         verdict
         for verdict in (FAILS, UNKNOWN, NOT_SEPARATED, HOLDS)

@@ -1,7 +1,7 @@
-"""Every number that the paper prints, with its place and its coordinates.
+"""Every number that the paper prints, with its place and its meaning.
 
-The numbers are typed once, in the paper's order, in ``numbers.yml`` next to this file.
-Everything else is computed from that file.
+The numbers were copied by hand, in the paper's order, to ``numbers.yml`` next to this
+file. Everything else is computed from that file.
 """
 
 from collections import Counter
@@ -14,15 +14,15 @@ from typing import Any
 import pandas as pd
 import yaml
 
-#: Roles of results. The book computes results as well.
+#: Roles of numbers that are results. The book recomputes these numbers.
 RESULT_ROLES = ("used", "predicted", "arithmetic")
 
-#: Experiments that report the runs of another experiment.
+#: Experiments that report runs of another experiment, by name.
 SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 
 def run_of(experiment: str) -> str:
-    """Return the experiment whose runs an experiment reports."""
+    """Return the experiment that made the runs which an experiment reports."""
     return SAME_RUNS_AS.get(experiment, experiment)
 
 
@@ -38,17 +38,18 @@ class Published:
     Attributes
     ----------
     key : str
-        The coordinates, joined to a unique text. A second number with the same
-        coordinates ends in ``-2``, and so on.
+        Unique name, which joins the other fields, such as data set and method. If
+        several numbers have the same fields, the name of the second one ends in ``-2``,
+        and so on.
     printed : str
         The number as printed, without LaTeX.
     place, says : str
         Place in the paper, and meaning of the number there, in our words.
     role : str
-        Role in the book: ``"used"``, the reconstruction is fitted to it;
-        ``"predicted"``, it is about a method that the reconstruction did not run;
-        ``"arithmetic"``, the paper derives it from other numbers; ``"theory"``, a
-        constant of the theory; ``"setting"``, a choice that the book copies.
+        Role in the book: ``"used"``, a number to which reconstructions are fitted;
+        ``"predicted"``, a result to which they are not fitted; ``"arithmetic"``, a
+        number that the paper derives from other numbers; ``"theory"``, a constant of
+        the theory; ``"setting"``, a choice of the paper that the book copies.
     experiment : str
         ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``,
         ``"trajectory"``, ``"identification"``, ``"full-set"``, ``"stochastic"`` or
@@ -62,11 +63,11 @@ class Published:
     method, against : str, optional
         Names of policy classes. ``against`` is the other method of a derived number.
     rho : float, optional
-        Budget in rounds over all configurations.
+        Budget in evaluations per configuration.
     costs : {"declared", "realised", None}
-        Charged costs, in identification.
+        Costs that pulls are charged, in identification.
     item : int, optional
-        Position in a printed grid, from 1.
+        Position in a printed list of values, from 1.
     operation : str, optional
         Key of `companion.paper.derived.OPERATIONS`, for a derived number.
 
@@ -124,7 +125,10 @@ class Published:
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
-        """The coordinates. Numbers with the same coordinates should be equal."""
+        """The fields that identify a quantity: numbers in which they agree are equal.
+
+        If such numbers differ by more than rounding, the paper contradicts itself.
+        """
         names = (
             "dataset",
             "quantity",
@@ -141,7 +145,8 @@ class Published:
     def inputs(self) -> tuple[str, ...]:
         """The keys of the two numbers from which the paper derives this number.
 
-        They belong to ``method`` and to ``against``. Other numbers have no inputs.
+        The first is the number of ``method``, the second the number of ``against``. The
+        tuple is empty if the paper does not derive the number.
         """
         if self.operation is None:
             return ()
@@ -158,10 +163,10 @@ def run_key(
     method: str | None,
     quantity: str,
 ) -> str:
-    """Return the key of a mean over runs, wherever the paper prints it.
+    """Return the key of a mean over runs, which is the same at each place in the paper.
 
     Runs under realised costs differ from runs under declared costs only in a few last
-    pulls. Their errors therefore have one key.
+    pulls. Errors under both kinds of costs therefore have the same key.
 
     Examples
     --------
@@ -194,11 +199,11 @@ def _key(fields: dict[str, Any]) -> str:
 
 @cache
 def published() -> tuple[Published, ...]:
-    """Return all numbers of the paper, in its order.
+    """Return all numbers that the paper prints, in the paper's order.
 
     Constants 0 and 1 of formulas, exponents, indices and counts of listed items are
-    left out. A number at two places is listed twice. Repetitions at one place are
-    listed once.
+    left out. A number that is printed at two places is listed twice. A number that is
+    repeated at one place is listed once.
 
     Returns
     -------
@@ -241,7 +246,7 @@ def published() -> tuple[Published, ...]:
 
 
 def as_frame() -> pd.DataFrame:
-    """Return `published` as a table.
+    """Return all numbers that the paper prints as a data frame.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Predictions of printed numbers and orderings from drawn tables."""
+"""Predictions of the paper's numbers and orderings from drawn reconstructions."""
 
 from itertools import product
 
@@ -27,17 +27,22 @@ from companion.paper.predictive import (
 
 
 def shares(plays: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of tables on which claimed orderings hold at the largest budget.
+    """Return the share of drawn tables on which each ordering of the paper holds.
 
-    On each table, the experiments were run with the paper's numbers of replications.
-    Claims about the smallest budget, and claims with another relation than "better",
-    are left out.
+    Orderings are compared at the largest budget. On each table, the experiments were
+    run with the paper's numbers of replications. Claims about the smallest budget, and
+    claims whose relation is not "better", are left out.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        Rows of `companion.stored.results.played`.
 
     Returns
     -------
     DataFrame
-        The share by key of the claim and data set. It is NaN if the claim is not about
-        the data set.
+        The share by key of the claim (rows) and data set (columns). It is NaN if the
+        claim is not about the data set.
     """
     wide = {name: arrange_tables(plays, name) for name in plays["dataset"].unique()}
 
@@ -64,15 +69,21 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
-    """Predict printed numbers from the facts to which tables were fitted.
+    """Predict the paper's printed results from runs on drawn tables.
 
-    Each number is predicted from the used facts of its experiment. The facts themselves
-    are not predicted.
+    Each number is predicted from the used facts of its experiment, which are printed
+    numbers to which the tables were fitted. The used facts are not predicted.
+
+    Parameters
+    ----------
+    plays : DataFrame
+        Rows of `companion.stored.results.played`.
 
     Returns
     -------
     DataFrame
-        ``predicted_low`` and ``predicted_high``, by key of the number.
+        ``predicted_low`` and ``predicted_high``, the ends of the 95 % interval, by key
+        of the number.
     """
     printed = judged_values()
 

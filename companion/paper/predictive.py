@@ -1,19 +1,20 @@
 r"""Conformal prediction of the numbers that the paper prints.
 
-Drawn table i has used facts x_i and the value y_i; the paper has x_0 and y_0. With e_i
-the residual of least squares, h_i the leverage, and w >= 1 a factor on scores,
+Drawn table i has the used facts x_i (printed numbers to which tables are fitted) and
+the value y_i of a result; the paper prints x_0 and y_0. Let e_i be the residual of
+least squares and h_i the leverage of table i, and w >= 1 a factor on scores. Then
 
 .. math::
 
     t_i = \frac{e_i}{\sqrt{1 - h_i}}, \qquad
     t_0 = \frac{y_0 - \hat y(x_0)}{\sqrt{1 + h_0}}, \qquad
-    p(y_0) = \frac{1 + \#\{i : w |t_i| \ge |t_0|\}}{n + 1},
+    p(y_0) = \frac{1 + \#\{i : w |t_i| \ge |t_0|\}}{n + 1} .
 
-Both kinds of score divide a prediction error by its growth with the distance of the
-facts; for t_i, the error is the leave-one-out residual :math:`e_i / (1 - h_i)`. The
-interval at level 1 - a is the set of y_0 with p > a, so intervals and p-values
-agree (Vovk, Gammerman and Shafer 2005). If the regression does not predict left-out
-tables better than their mean, the mean is the prediction.
+The score t_0 of the paper, and the scores t_i of tables, are prediction errors over
+their standard errors, up to a constant; for t_i, the error is the leave-one-out
+residual :math:`e_i / (1 - h_i)`. The interval at level 1 - a is the set of y_0 with p >
+a, so intervals and p-values agree (Vovk, Gammerman and Shafer 2005). If the regression
+does not predict left-out tables better than their mean, the mean is the prediction.
 """
 
 from collections.abc import Mapping
@@ -34,9 +35,9 @@ REPLAYS = 500
 
 
 def played_key(number: Published, method: str | None = None) -> str:
-    """Return the key of the run that a number is about.
+    """Return the key of the runs that a printed number is about.
 
-    For a derived number, ``method`` selects one of its two methods.
+    For a number that compares two methods, ``method`` selects one of them.
 
     Examples
     --------
@@ -57,20 +58,21 @@ def played_key(number: Published, method: str | None = None) -> str:
 def value_on_tables(
     values: pd.DataFrame | Mapping[str, Any], number: Published
 ) -> Floats | None:
-    """Return the values of a printed number on tables.
+    """Return the value of a quantity that the paper prints on each drawn table.
 
-    If the paper derives the number, its values are derived in the same way.
+    If the paper derives the number from two results, so does this function.
 
     Parameters
     ----------
     values : mapping
-        Arrays (n,) by `played_key`, such as a data frame with one row per table.
+        Results on n tables as arrays (n,) by `played_key`, such as a data frame with
+        one row per table.
     number : Published
 
     Returns
     -------
     ndarray, shape (n,), or None
-        None if the tables lack a value that is needed.
+        None if ``values`` lacks a result that is needed.
 
     Examples
     --------
@@ -95,10 +97,10 @@ def value_on_tables(
 
 @cache
 def printed_values() -> dict[str, float]:
-    """Return the printed numbers about runs by `played_key`.
+    """Return the paper's printed means over runs, by `played_key`.
 
-    If the paper prints different values of a number, the midpoint of their range is
-    used.
+    If the paper prints different values of the same mean, the midpoint of their range
+    is returned.
 
     Examples
     --------
@@ -116,11 +118,11 @@ def printed_values() -> dict[str, float]:
 
 @cache
 def judged_values() -> dict[str, float]:
-    """Return the printed values for verdicts: `printed_values` with declared errors.
+    """Return `printed_values`, but with errors under declared costs only.
 
-    Runs on tables are charged declared costs. A printed error at realised costs is
-    therefore not averaged with the error at declared costs. (The chains that draw
-    tables use `printed_values`, but no errors.)
+    Verdicts use these values. Runs on drawn tables are charged declared costs, so a
+    printed error under realised costs is not averaged with the error under declared
+    costs. (The chains that draw tables use `printed_values`, but no errors.)
 
     Examples
     --------
@@ -141,9 +143,10 @@ def judged_values() -> dict[str, float]:
 
 
 def on_scale(key: str, values: Any) -> Floats:
-    """Transform values to a scale on which noise is additive.
+    """Transform values to a scale on which noise is nearly additive.
 
-    Errors and F1 become log odds. Regrets become logarithms.
+    ``key`` is the key of the values, which contains the quantity. Errors and F1 become
+    log odds, and regrets become logarithms.
     """
     array = np.asarray(values, dtype=np.float64)
     # half a count is added to both sides, so that errors of 0 and 1 are finite
@@ -155,7 +158,7 @@ def on_scale(key: str, values: Any) -> Floats:
 
 
 def off_scale(key: str, values: Any) -> Floats:
-    """Invert `on_scale`."""
+    """Transform values back from the scale of `on_scale`."""
     scaled = np.exp(np.asarray(values, dtype=np.float64))
     if "-error-" in key:
         return np.clip(
@@ -165,7 +168,10 @@ def off_scale(key: str, values: Any) -> Floats:
 
 
 def scales_of(number: Published) -> tuple[Any, Any]:
-    """Return the transformation of a number as in `on_scale`, and its inverse."""
+    """Return the transformation for a printed number, and its inverse.
+
+    Derived numbers are transformed as in `DERIVED`, all others as in `on_scale`.
+    """
     key = played_key(number)
     return DERIVED.get(
         str(number.operation), (partial(on_scale, key), partial(off_scale, key))
@@ -189,17 +195,19 @@ DERIVED: dict[str, tuple[Any, Any]] = {
 
 
 class Prediction(NamedTuple):
-    """Prediction of a value from n tables.
+    """Prediction of a value on the paper's table from n drawn tables.
+
+    The symbols are those of `companion.paper.predictive`.
 
     Attributes
     ----------
     centre, spread : float
-        The prediction, and the denominator of t_0, which grows with the distance of the
-        used facts.
+        The prediction, and the denominator of t_0, which increases with the distance of
+        the printed facts from the facts of the tables.
     scores : ndarray, shape (n,)
-        t_i, with their signs.
+        Signed scores t_i of the tables.
     regressed : bool
-        Whether the used facts improve the prediction.
+        Whether the prediction is a regression on the used facts, and not the mean.
     remoteness : float
         Share of the tables whose used facts have less leverage than the printed facts.
     """
@@ -211,16 +219,16 @@ class Prediction(NamedTuple):
     remoteness: float
 
     def score(self, value: float) -> float:
-        """Return t_0 of a value."""
+        """Return the score t_0 of a value: its scaled distance from the prediction."""
         return (value - self.centre) / self.spread
 
     def p(self, value: float, wider: float = 1.0) -> float:
-        """Return the p-value of a value, with scores of tables times ``wider``."""
+        """Return the p-value of a value. ``wider`` multiplies the scores of tables."""
         as_large = wider * np.abs(self.scores) >= abs(self.score(value))
         return float((1 + as_large.sum()) / (1 + len(self.scores)))
 
     def interval(self, level: float = 0.95, wider: float = 1.0) -> tuple[float, float]:
-        """Return the range of values with p above ``1 - level``.
+        """Return the prediction interval: the range of values with p above 1 - level.
 
         The range is unbounded if there are too few tables for the level.
 
@@ -239,22 +247,22 @@ class Prediction(NamedTuple):
 
 
 def _leverages(design: Floats, rows: Floats) -> Floats:
-    """Return squared Mahalanobis distances of rows from a design, over n."""
+    """Return the leverage of each row with respect to a design matrix."""
     inverse = np.linalg.pinv(design.T @ design)
     return np.einsum("ij,jk,ik->i", rows, inverse, rows)
 
 
 def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
-    """Predict a value from the printed facts, by regression over tables.
+    """Predict a value on the paper's table, by regression on facts of drawn tables.
 
     Parameters
     ----------
     used : ndarray, shape (n, p)
-        Used facts of the tables; p may be 0.
+        Facts of the drawn tables; p may be 0.
     values : ndarray, shape (n,)
-        The value on each table.
+        The value on each drawn table.
     printed : ndarray, shape (p,)
-        The printed facts.
+        The same facts of the paper's table, which are printed.
 
     Returns
     -------
@@ -302,20 +310,20 @@ def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
 
 
 def joint_p(scores: Floats, printed: Floats) -> float:
-    """Return the joint Monte Carlo p-value of a set of scores.
+    """Return the p-value of several predictions together, by Mahalanobis distance.
 
     Parameters
     ----------
     scores : ndarray, shape (n, m)
-        t_i of m values.
+        Scores t_i of n drawn tables for m values.
     printed : ndarray, shape (m,)
-        t_0 of these values.
+        Scores t_0 of the printed values.
 
     Returns
     -------
     float
-        Share of tables, including the paper's, with at least the Mahalanobis distance
-        of the paper.
+        Share of tables, the paper's included, whose Mahalanobis distance is at least
+        the distance of the paper's scores.
 
     Examples
     --------

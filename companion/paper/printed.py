@@ -1,4 +1,7 @@
-"""The printed numbers as results: counts of errors, cells, and verdicts on claims."""
+"""Verdicts on the paper's claims from its printed numbers, and the ledger.
+
+The ledger lists the printed numbers next to our values.
+"""
 
 from itertools import combinations
 from typing import Any
@@ -22,19 +25,21 @@ from companion.paper.judge import (
 from companion.paper.numbers import RESULT_ROLES, Published, as_frame, published, run_of
 from companion.paper.predictive import REPLAYS
 
-#: Verdict on a claim that holds for the printed numbers, if these cover a part of it.
+#: Verdict on a claim that holds for all printed numbers, if some results are not
+#: printed.
 HOLDS_WHERE_PRINTED = "holds where printed"
 
 
 def error_counts() -> pd.DataFrame:
-    """Return every printed error probability as a count of replays.
+    """Return every printed error probability as a number of wrong replays.
 
     Returns
     -------
     DataFrame
         One row per data set, budget, method and kind of costs: ``dataset``, ``rho``,
-        ``costs``, ``method``, ``printed``; ``errors`` and ``replays``, their numbers;
-        ``low`` and ``high``, the Wilson 95 % interval.
+        ``costs``, ``method``, ``printed``; ``errors``, the number of wrong replays, and
+        ``replays``, the number of all; ``low`` and ``high``, the Wilson 95 % interval
+        of the error.
 
     Examples
     --------
@@ -58,7 +63,7 @@ def error_counts() -> pd.DataFrame:
 
 
 def error_comparisons() -> pd.DataFrame:
-    """Test every comparison of printed error probabilities by their counts.
+    """Test the differences between printed error probabilities.
 
     CoPSI is compared with each other method under the same costs. Each method is also
     compared with itself, under declared and under realised costs.
@@ -66,9 +71,10 @@ def error_comparisons() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``; ``rho``; ``replays``; ``about``, the compared thing, ``"methods"``
-        or ``"costs"``; ``first`` and ``second``, the methods; ``costs`` and ``errors``,
-        one pair each; the fields of `cobandit.stats.paired_errors.compare`.
+        One row per comparison: ``dataset``; ``rho``; ``replays``; ``about``, whether
+        ``"methods"`` or ``"costs"`` are compared; ``first`` and ``second``, the
+        methods; ``costs`` and ``errors``, the pairs of their costs and of their numbers
+        of errors; the fields of `cobandit.stats.paired_errors.compare`.
 
     Examples
     --------
@@ -102,7 +108,7 @@ def _budgets(claim: Claim) -> list[float]:
         for number in published()
         if (number.experiment, number.quantity) == setting and number.item
     ]
-    # of trajectories, the text prints only the end of the run at the largest budget
+    # for trajectories, the paper prints only values at the end of the largest budget
     if claim.along == "spent":
         return grid[-1:]
     if claim.relation == "growing advantage":
@@ -111,7 +117,7 @@ def _budgets(claim: Claim) -> list[float]:
 
 
 def printed_cells(claim: Claim) -> pd.DataFrame:
-    """Return the printed means that a claim is about, in the form of `judge_claim`.
+    """Return the printed means that a claim is about, as input of `judge_claim`.
 
     Parameters
     ----------
@@ -121,9 +127,10 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     -------
     DataFrame
         ``dataset``, ``rho``, ``spent``, ``method``, ``costs``, ``mean``, ``low``,
-        ``high``. ``spent`` equals ``rho``, because the text prints the ends of runs.
-        The interval is the range before rounding. If the paper prints two different
-        means, it contains both. It does not include the variation between replays.
+        ``high``. ``spent`` equals ``rho``, because the paper prints only values at the
+        end of runs. The interval is the range of the mean before rounding. If the paper
+        prints two different values of a mean, the interval contains both. It does not
+        include the variation between replays.
 
     Examples
     --------
@@ -140,7 +147,7 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
     ]
     frame = frame[frame["experiment"].map(run_of) == run_of(claim.experiment)]
 
-    # a mean that is printed twice takes the value of the claim's own experiment
+    # if a mean is printed twice, use the value from the experiment of the claim
     frame = frame.sort_values(
         "experiment", key=lambda name: name != claim.experiment, kind="stable"
     )
@@ -158,14 +165,14 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
 
 
 def judge_printed() -> pd.DataFrame:
-    """Judge each claim of the paper by the printed means.
+    """Return the verdict on each ordering of the paper from the printed means.
 
     Returns
     -------
     DataFrame
         One row per claim: ``key`` and ``verdict``. The verdict is ``"holds where
-        printed"`` if the claim holds for the printed means and these cover only a part
-        of it.
+        printed"`` if the claim holds for the printed means, but the paper does not
+        print all means that the claim is about.
 
     Examples
     --------
@@ -179,8 +186,8 @@ def judge_printed() -> pd.DataFrame:
         methods = {*claim.methods, *claim.against}
         charges = 2 if claim.relation == "unchanged" else 1
         n_cells = len(claim.datasets) * len(_budgets(claim)) * len(methods) * charges
-        # one counterexample refutes a claim, and one example each way makes it
-        # undecided; otherwise a part of the means does not decide the whole claim
+        # a part of the means can refute a claim, or show that neither method is always
+        # better, but it cannot establish any other claim
         if verdict == HOLDS and claim.relation != "undecided":
             # along a trajectory, only the end is printed
             along = claim.along == "spent" and claim.at != "largest"
@@ -191,18 +198,20 @@ def judge_printed() -> pd.DataFrame:
 
 
 def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
-    """Judge each claim on reconstructions, unless it depends on a used value they miss.
+    """Return the verdict on each ordering of the paper from runs on reconstructions.
 
     A reconstruction is drawn to reproduce the used values, which the paper prints. If
-    it misses one by more than `CLOSE`, comparisons with the method of this value are
-    unreliable. The printed value is then inserted. If this changes the verdict on a
-    claim, the claim cannot be checked. A claim that two methods are comparable cannot
-    be checked either if a value of one of them is missed.
+    its value differs from a used value by more than a tenth, comparisons with the
+    method of this value are unreliable. The printed value is then inserted. If this
+    changes the verdict on a claim, the verdict becomes "cannot be checked". A claim
+    that two methods are comparable cannot be checked either if a value of one of them
+    differs in this way.
 
     Parameters
     ----------
     cells : DataFrame
-        As in `companion.paper.judge.verdicts`, with the paper's names of data sets.
+        Result of `companion.paper.experiments.summary` for the reconstructions of both
+        data sets.
 
     Returns
     -------
@@ -240,7 +249,10 @@ PLACE = ["dataset", "quantity", "method", "rho"]
 
 
 def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells that miss their used value by more than `CLOSE`, with the value."""
+    """Return the cells that differ from a used value by more than a tenth.
+
+    The columns ``value`` and ``half_unit`` describe the used value.
+    """
     used = as_frame().query("role == 'used' and method.notna() and costs != 'realised'")
     used = used.drop_duplicates(PLACE)[[*PLACE, "value", "half_unit"]]
     ends = cells[cells["against"].isna() & _at_the_end(cells)]
@@ -250,7 +262,10 @@ def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
-    """Replace missed values by printed values, and drop their paired comparisons."""
+    """Replace the means of some cells by printed values.
+
+    Paired comparisons with these cells are dropped.
+    """
     cells = cells.copy()
     cells.loc[missed.index, "mean"] = missed["value"]
     cells.loc[missed.index, "low"] = missed["value"] - missed["half_unit"]
@@ -271,7 +286,7 @@ SIDES = ("method", "against")
 
 
 def _at_the_end(cells: pd.DataFrame) -> pd.Series:
-    """Return whether each cell is about whole runs or the end of a trajectory."""
+    """Return the mask of cells about whole runs or about the end of a trajectory."""
     return cells["spent"].isna() | (
         cells["spent"] == cells.groupby("dataset")["spent"].transform("max")
     )
@@ -287,19 +302,20 @@ def ledger(
     numbers: tuple[Published, ...] | None = None,
     predicted: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return printed numbers next to computed values and predictions.
+    """Return the paper's printed numbers next to our values and predictions.
 
-    Numbers have no verdicts. Verdicts belong to the contrasts
+    Numbers have no verdicts. Verdicts are about comparisons of two methods
     (`companion.paper.judge_contrasts`).
 
     Parameters
     ----------
     cells : DataFrame
-        Results as from `companion.paper.experiments.summary`: ``dataset``,
-        ``experiment``, ``quantity``, ``mean``, ``low``, ``high`` and, where they apply,
-        ``method``, ``rho``, ``costs``, ``against``, ``measure``.
+        Result of `companion.paper.experiments.summary`, or a data frame with some of
+        its columns: ``dataset``, ``experiment``, ``quantity``, ``mean``, ``low`` and
+        ``high`` are required.
     numbers : tuple of Published, optional
-        All results by default: used, predicted and derived numbers.
+        Printed numbers. Default: all results of the paper, which are the used, the
+        predicted and the derived numbers.
     predicted : DataFrame, optional
         Result of `companion.paper.predict_numbers`.
 
@@ -308,8 +324,8 @@ def ledger(
     DataFrame
         One row per number: ``key``, ``place``, ``role``, ``dataset``, ``experiment``,
         ``method``, ``against``, ``rho``, ``quantity``, ``costs``, ``printed``,
-        ``value``, ``half_unit``; ``ours``, ``low`` and ``high``, the result in
-        ``cells``; ``predicted_low`` and ``predicted_high``.
+        ``value``, ``half_unit``; ``ours``, ``low`` and ``high``, the value in ``cells``
+        with its interval; ``predicted_low`` and ``predicted_high``.
 
     Examples
     --------
@@ -323,7 +339,7 @@ def ledger(
     """
     if numbers is None:
         numbers = tuple(n for n in published() if n.role in RESULT_ROLES)
-    # of trajectories, the paper prints the ends only
+    # for trajectories, the paper prints only values at the end of runs
     if "spent" in cells:
         cells = cells[cells["spent"].isna()]
 

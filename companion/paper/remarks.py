@@ -1,7 +1,8 @@
-"""The paper's remarks about its tables and runs that do not compare methods.
+"""Verdicts on remarks of the paper about its tables and runs.
 
-Each remark in ``remarks.yml`` is measured by one number per table, and a rule on these
-numbers decides whether it holds.
+Remarks that compare methods are in `companion.paper.judge`. For each remark in
+``remarks.yml``, a function computes one number per table, and a rule on these numbers
+decides whether the remark holds.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,13 +41,13 @@ _COHV = experiments.online_methods()[:1]
 NEAR = 0.5 / np.sqrt(200)
 
 
-#: Gaps below this value are near zero. It is the smaller of the two smallest gaps that
-#: the paper prints for its fourteen arms.
+#: Gaps below this value are near zero. The paper prints the smallest gap of its
+#: fourteen arms for each data set, and this is the smaller of the two.
 NEAR_ZERO = 0.005
 
 
 class Landscape(Protocol):
-    """A table, bundled or drawn, on which remarks about tables are measured."""
+    """A bundled or drawn table, as far as the measures of tables use it."""
 
     @property
     def problem(self) -> Problem:
@@ -58,7 +59,10 @@ class Landscape(Protocol):
 
 
 def best_of_all(table: Landscape) -> float:
-    """Return the efficiency of the arm of largest hypervolume over the largest one."""
+    """Return how efficient the arm of largest hypervolume is.
+
+    The result is its efficiency over the largest efficiency.
+    """
     problem = table.problem
     return float(
         problem.efficiency[problem.hypervolume.argmax()] / problem.efficiency.max()
@@ -66,14 +70,14 @@ def best_of_all(table: Landscape) -> float:
 
 
 def cost_range(table: Landscape) -> float:
-    """Return the largest declared cost over the smallest one."""
+    """Return the ratio of the largest declared cost to the smallest."""
     return float(table.costs.max() / table.costs.min())
 
 
 def alignment(table: Landscape) -> float:
     """Return Kendall's rank correlation of hypervolume and efficiency.
 
-    It is 1 if dividing by costs does not change the order of the arms.
+    The correlation is 1 if dividing by costs does not change the order of the arms.
     """
     from scipy import stats  # slow to import
 
@@ -92,7 +96,7 @@ def near_ties(table: Landscape) -> float:
     return float(np.mean(table.problem.classification_gaps < NEAR_ZERO))
 
 
-#: Measures that need no runs.
+#: Measures that need no runs, by name.
 OF_TABLES: dict[str, Callable[[Landscape], float]] = {
     "best_of_all": best_of_all,
     "cost_range": cost_range,
@@ -103,9 +107,9 @@ OF_TABLES: dict[str, Callable[[Landscape], float]] = {
 
 
 def same_estimate(table: EvaluationTable) -> float:
-    """Return the share of replays with the same set under declared and realised costs.
+    """Return how often declared and realised costs lead to the same returned set.
 
-    The replays are paired, and both CoPSI and PSI-SR are counted.
+    The result is a share of the paired replays of CoPSI and PSI-SR.
     """
     arms = experiments.structured_subset(table)
     methods = ["CoPSI", "PSISR"]
@@ -125,7 +129,10 @@ def rising_average(table: EvaluationTable) -> float:
 
 
 def pulls_of_poor_arms(table: EvaluationTable) -> float:
-    """Return CoHV-UCB's pulls of arms below median efficiency, over equal shares."""
+    """Return CoHV-UCB's pulls of arms below median efficiency, relative to all arms.
+
+    The result is the mean number of pulls of these arms over the mean of all arms.
+    """
     counted = arm_pulls.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
     poor = table.problem.efficiency < np.median(table.problem.efficiency)
@@ -135,7 +142,7 @@ def pulls_of_poor_arms(table: EvaluationTable) -> float:
 def exact_recovery(table: EvaluationTable) -> float:
     """Return the share of CoPSI's runs on all arms that return exactly the front.
 
-    The budget is the largest of the paper.
+    The budget is the paper's largest budget for all arms.
     """
     runs = replay_identification(
         table, "CoPSI", max(experiments.FULL_SET_RHO), ONLINE_REPLICATIONS, SEED
@@ -144,7 +151,7 @@ def exact_recovery(table: EvaluationTable) -> float:
 
 
 def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.float64]:
-    """Return the mean pulls per arm, (K,), of a method charged declared costs."""
+    """Return the mean pulls of each arm by a method under declared costs."""
     (cell,) = cut_grid(
         table,
         read_methods(method, "identification"),
@@ -157,10 +164,11 @@ def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.f
 
 
 def pulls_near_the_front(table: EvaluationTable) -> float:
-    """Return CoPSI's pulls of arms with small gaps, over equal shares.
+    """Return CoPSI's pulls of arms with small gaps, relative to all arms.
 
-    Only the arms of the identification experiment are used. Small gaps are those of the
-    half of the arms with the smallest gaps.
+    The result is the mean number of pulls of the half of the arms with the smallest
+    gaps, over the mean of all arms. The arms are those of the identification
+    experiment.
     """
     arms = experiments.structured_subset(table)
     pulls = _mean_pulls(arms, "CoPSI", max(experiments.IDENTIFICATION_RHO))
@@ -169,10 +177,11 @@ def pulls_near_the_front(table: EvaluationTable) -> float:
 
 
 def pulls_of_ambiguous(table: EvaluationTable) -> float:
-    """Return CoPSI's pulls of arms with small gaps, over those of uniform allocation.
+    """Return CoPSI's pulls of arms with small gaps, relative to uniform allocation.
 
-    All arms of the table are used. Small gaps are those of the half of the arms with
-    the smallest gaps.
+    The result is the mean number of CoPSI's pulls of the half of the arms with the
+    smallest gaps, over their mean number under uniform allocation. All arms of the
+    table are replayed.
     """
     rho = max(experiments.FULL_SET_RHO)
     near = np.argsort(table.problem.classification_gaps)[: table.n_arms // 2]
@@ -184,9 +193,10 @@ def pulls_of_ambiguous(table: EvaluationTable) -> float:
 
 
 def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
-    """Return the share of CoPSI's mistakes that fall into the first half of the phases.
+    """Return the share of CoPSI's mistakes that occur in the first half of the phases.
 
-    The budget is the smallest of the paper.
+    The budget is the smallest of the paper's identification experiment. The result is
+    NaN if no run makes a mistake.
     """
     arms = experiments.structured_subset(table)
 
@@ -214,7 +224,7 @@ def _pulls_by_charge(
 ) -> tuple[pd.Series, pd.Series]:
     """Return the pulls of each run under declared and under realised costs.
 
-    The budget is the largest of the paper.
+    The budget is the largest of the paper's identification experiment.
     """
     arms = experiments.structured_subset(table)
     rho = max(experiments.IDENTIFICATION_RHO)
@@ -228,13 +238,17 @@ def _pulls_by_charge(
 
 
 def targets_reached(table: EvaluationTable) -> float:
-    """Return the share of elimination runs that reach all targets at realised costs."""
+    """Return the share of runs of CoPSI and PSI-SR that realised costs do not change.
+
+    Such a run makes the same pulls under declared and realised costs, so it reaches all
+    targets.
+    """
     declared, realised = _pulls_by_charge(table, ["CoPSI", "PSISR"])
     return float((declared == realised).mean())
 
 
 def rounds_changed(table: EvaluationTable) -> float:
-    """Return the share of uniform runs whose pulls differ at realised costs."""
+    """Return the share of uniform runs whose pulls differ under realised costs."""
     declared, realised = _pulls_by_charge(table, ["UniformIdentification"])
     return float((declared != realised).mean())
 
@@ -242,14 +256,15 @@ def rounds_changed(table: EvaluationTable) -> float:
 def crossing_runs(table: EvaluationTable) -> float:
     """Return the share of CoHV-UCB's runs that end with an unaffordable pull.
 
-    Such a run stops although at least the mean cost of the cheapest arm is left.
+    Such a run ends although the remaining budget is at least the mean cost of the
+    cheapest arm.
     """
     runs = replay_online(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     return float((runs["budget"] - runs["spent"] >= table.costs.min()).mean())
 
 
 Rule = Callable[[float, float], bool]
-#: The measure of each remark, and the rule on its values for GSM8K and PIQA.
+#: For each remark, its measure and the rule on the measured values for GSM8K and PIQA.
 RULES: dict[str, tuple[Callable[[EvaluationTable], float], Rule]] = {
     "same-best-on-gsm8k": (best_of_all, lambda gsm8k, piqa: gsm8k == 1 > piqa),
     "highly-competitive-on-gsm8k": (best_of_all, lambda gsm8k, piqa: gsm8k >= 0.9),
@@ -291,7 +306,7 @@ MEASURED: dict[str, Callable[[EvaluationTable], float]] = {"many-near-ties": nea
 
 
 def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Measure each remark on tables, and judge it.
+    """Return the measured values of each remark on tables, and the verdicts.
 
     Parameters
     ----------
@@ -302,8 +317,8 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per remark, by its key: ``says``, ``place``, ``about``, ``used``, one
-        column per table, ``verdict``.
+        One row per remark, by its key: the fields of ``remarks.yml`` such as ``says``
+        and ``place``, one column of values per table, and ``verdict``.
 
     Examples
     --------
@@ -331,7 +346,7 @@ def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
 def _measure(
     measure: Callable[[EvaluationTable], float], table: EvaluationTable
 ) -> float:
-    """Return the measure of a table, NaN if its runs are too long or cannot start."""
+    """Return a measure of a table, or NaN if its runs are too long or infeasible."""
     if measure in ONLINE and not experiments.fit_extent(table).online:
         return np.nan
     try:
@@ -348,7 +363,7 @@ def typed_remarks() -> tuple[dict[str, Any], ...]:
 
 
 def judge_pair(key: str, gsm8k: float, piqa: float) -> str:
-    """Judge a remark by its values on one table per data set.
+    """Return the verdict on a remark from its values on a table of each data set.
 
     Examples
     --------
@@ -370,8 +385,8 @@ def share_of_pairs(key: str, landscapes: pd.DataFrame) -> float:
     key : str
         Key of a remark whose measure is one of `OF_TABLES`.
     landscapes : DataFrame
-        One row per table and measure: ``dataset``, ``key`` (name of the measure),
-        ``value``. A pair has one table per data set.
+        One row per drawn table and measure: ``dataset``, ``key`` (name of the measure)
+        and ``value``. A pair has one table of each data set.
 
     Examples
     --------

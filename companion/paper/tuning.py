@@ -1,4 +1,4 @@
-"""The paper's choice of the scales of radii, by replays on the profiling split."""
+"""The paper's tuning of CoHV-UCB on the profiling split: scales of radii, and eta."""
 
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from cobandit.stats import summaries
 from cobandit.tables import EvaluationTable
 from companion.paper.experiment_cells import exact_cells
 
-#: The paper's grid of scales and of eta.
+#: The paper's grid of values for the scales of radii and for eta.
 TUNING_GRID = [
     dict(zip(RADII, point, strict=True))
     for point in product((0.003, 0.01, 0.03, 0.1), (0.001, 0.003, 0.01), (0.05, 0.1))
@@ -51,15 +51,19 @@ def tuning(
 def choose_point(
     runs: pd.DataFrame, quantity: str = "efficiency_regret"
 ) -> dict[str, float]:
-    """Return the grid point of the smallest mean of a quantity, in runs of `tuning`."""
+    """Return the grid point with the smallest mean of a quantity.
+
+    ``runs`` is the result of `tuning`.
+    """
     chosen: Any = runs.groupby(list(RADII))[quantity].mean().idxmin()
     return dict(zip(RADII, chosen, strict=True))
 
 
 def tuning_cells(table: EvaluationTable, replications: int = 100) -> pd.DataFrame:
-    """Return the grid point of least efficiency regret, and its gain over `RADII`.
+    """Return the best grid point on a table, and its gain over the paper's choice.
 
-    The regret is averaged over budgets. `RADII` is the point that the paper chose.
+    The best point has the smallest efficiency regret, averaged over budgets. The paper
+    chose `RADII`.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Tests of the library's promises about errors, on tables designed to break them."""
+"""Tests of the error probabilities that the library promises, on difficult tables."""

@@ -1,7 +1,8 @@
-"""Tests of all promises about errors: numbers of runs, of wrong runs, allowed shares.
+"""Tests of all promises of the library about errors.
 
-A subject is a module that tests promises in cells, a cell being a way to draw tables
-with the options of the method under test. The module has the names of its cells
+A promise is that at most a given share of runs is wrong. A test counts runs and wrong
+runs. A subject is a module that tests some promises in cells. A cell is a way to draw
+tables, with the options of the method under test. The module has the names of its cells
 (``CELLS``) and a function ``play(cell, runs, rng)``, which returns one `Outcome` per
 promise of the cell. To add a subject, write such a module and add it to `SUBJECTS`.
 """
@@ -29,10 +30,10 @@ class Subject(Protocol):
     CELLS: tuple[str, ...]
 
     def play(self, cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-        """Run a cell and return one outcome per promise."""
+        """Run the test of a cell and return one outcome per promise."""
 
 
-#: Subjects by section.
+#: Subjects by the name of their section in the results.
 SUBJECTS: dict[str, Subject] = {
     "race": races,
     "certified": certified,
@@ -57,14 +58,14 @@ def list_cells() -> list[tuple[str, str]]:
 
 
 def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
-    """Run a cell.
+    """Run the test of a cell, and count runs and wrong runs for each promise.
 
     Parameters
     ----------
     section : str
         A key of `SUBJECTS`.
     cell : str
-        One of its ``CELLS``.
+        One of the ``CELLS`` of the subject.
     runs, seed : int
 
     Returns
@@ -83,7 +84,7 @@ def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
 
 
 def try_cell(section: str, cell: str) -> pd.DataFrame:
-    """Run a cell with the number of runs of the stored results."""
+    """Run the test of a cell with `RUNS` runs, as for the stored results."""
     return play(section, cell, RUNS)
 
 

@@ -1,4 +1,4 @@
-"""Tests of the certified race, whose promise holds on all tables."""
+"""Tests of the error of `ParetoRace` with a certificate, which holds on all tables."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from companion.promises import races
 from companion.promises.outcomes import ERROR, Outcome
 
 CELLS = races.CELLS
-#: Divisor of the number of runs, since the certified race takes longer.
+#: Divisor of the number of runs, because a race with a certificate takes longer.
 FEWER = 3
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races whose returned set is off by more than the tolerance."""
+    """Count the races whose returned set is wrong by more than the tolerance."""
     runs = runs // FEWER
     excess = races.find_excess(cell, runs, rng, certified=True)
     return [

@@ -1,4 +1,8 @@
-"""Tests of sure and settled statements of `recommend`, and of its intervals."""
+"""Tests of statements of `recommend` that it calls sure or settled, and of intervals.
+
+`recommend` calls a configuration sure, or a membership of the front settled, only if
+the statement is wrong with a small probability.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,15 +20,15 @@ from cobandit.tables.table import EvaluationTable
 from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
-#: Allowed share of .95 intervals that miss the mean. Limits for binary scores are
-#: discrete. Intervals whose error is .05 on average over means have larger errors at
-#: some means (`cobandit.stats.limits.mean_limits`).
+#: Allowed share of 95 % intervals that do not contain the mean. For binary scores, the
+#: error of an interval depends on the mean. It is .05 on average over means, but larger
+#: at some means (`cobandit.stats.limits.mean_limits`).
 MISSES = 0.08
 OBJECTIVE = "accuracy"
 
 
 class DrawnScores(NamedTuple):
-    """Scores (K, N), NaN if missing, with their means (K,) and costs (K,)."""
+    """Scores (K, N), NaN if missing, with their true means (K,) and costs (K,)."""
 
     scores: Floats
     means: Floats
@@ -35,10 +39,10 @@ Draw = Callable[[np.random.Generator], DrawnScores]
 
 
 def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Draw:
-    """Return a function that draws right and wrong answers with given expected means.
+    """Return a function that draws binary scores with given expected means.
 
-    With probability ``alike``, an answer depends on the shared difficulty of its
-    instance.
+    With probability ``alike``, a score depends on a difficulty of the instance that all
+    configurations share.
     """
 
     def draw(rng: np.random.Generator) -> DrawnScores:
@@ -55,7 +59,7 @@ def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -
 
 
 def grades(n_arms: int, n_instances: int, a: float, b: float) -> Draw:
-    """Return a function that draws scores with a beta distribution."""
+    """Return a function that draws scores from the beta distribution (a, b)."""
 
     def draw(rng: np.random.Generator) -> DrawnScores:
         scores = rng.beta(a, b, (n_arms, n_instances))
@@ -80,10 +84,10 @@ def halves(n_arms: int, n_instances: int, p_zero: float, p_half: float) -> Draw:
 
 
 def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
-    """Return a function that draws benchmarks of which a part is evaluated.
+    """Return a function that draws benchmarks with missing evaluations.
 
     Every ``every``-th configuration is evaluated on a random share of the instances,
-    the others on all. The true means are those on all instances.
+    and the others on all instances. The true means are the means over all instances.
     """
 
     def draw_part(rng: np.random.Generator) -> DrawnScores:
@@ -100,10 +104,11 @@ def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
 
 
 def exactly(draw: Draw, below: float, share: float) -> Draw:
-    """Return a function that draws partly evaluated benchmarks with equal means.
+    """Return a function that draws benchmarks with missing evaluations and equal means.
 
-    The means are the largest possible value below a number. Scores are binary. Only the
-    sizes of the tables of ``draw`` are used.
+    All means have the largest possible value below ``below``. Scores are binary. Only
+    the sizes of the tables of ``draw`` are used. ``share`` is the share of the
+    instances on which each configuration is evaluated.
     """
 
     def draw_exactly(rng: np.random.Generator) -> DrawnScores:
@@ -122,9 +127,10 @@ def exactly(draw: Draw, below: float, share: float) -> Draw:
 
 
 class Sure(NamedTuple):
-    """A condition on means.
+    """A test of a condition on means.
 
-    A run is wrong if `recommend` is sure of a configuration that does not meet it.
+    A run is wrong if `recommend` is sure of a configuration that does not meet the
+    condition.
     """
 
     draw: Draw
@@ -135,7 +141,7 @@ class Sure(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Memberships of the Pareto front.
+    """A test of memberships of the Pareto front.
 
     A run is wrong if `recommend` calls a wrong membership settled.
     """
@@ -145,11 +151,11 @@ class Settled(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An interval for a mean or, if ``step``, for the difference of two means.
+    """A test of an interval for a mean or, if ``step``, for a difference of two means.
 
-    A run is wrong if the interval misses the true value. With ``n_evaluated``, only
-    this number of the drawn instances is evaluated, and the true value is the mean of
-    all drawn instances.
+    A run is wrong if the interval does not contain the true value. With
+    ``n_evaluated``, only this number of the drawn instances is evaluated, and the true
+    value is the mean over all drawn instances.
     """
 
     draw: Draw
@@ -280,7 +286,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Draw the tables of a cell, and count the tables with a wrong statement."""
+    """Draw tables of a cell, and count the tables with a wrong statement."""
     case = _CELLS[cell]
     drawn = (case.draw(rng) for _ in range(runs))
     if isinstance(case, Interval):
@@ -318,7 +324,7 @@ def _is_wrongly_sure(drawn: DrawnScores, case: Sure) -> bool:
     n_arms = table.n_arms
     compared = Paired(table, finite=case.about == "benchmark")
 
-    # run only the part of `recommend` that makes the choice, since it is faster
+    # run only the part of `recommend` that makes the choice, because this is faster
     everyone = np.ones(n_arms, dtype=bool)
     choice = choose_configuration(
         wishes, compared, drawn.means[None, :, None], case.level, everyone

@@ -1,4 +1,4 @@
-"""Generators of tables with many near ties."""
+"""Random evaluation tables in which many configurations nearly tie."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,13 +15,13 @@ Draw = Callable[[np.random.Generator], Drawn]
 def draw_counts(
     rng: np.random.Generator, counts: ArrayLike, n_instances: int
 ) -> Floats:
-    """Draw answers (K, N) with an exact number of right ones per configuration."""
+    """Draw binary scores (K, N) with a given number of ones per configuration."""
     right = np.arange(n_instances) < np.asarray(counts)[:, None]
     return rng.permuted(right, axis=1).astype(np.float64)
 
 
 def draw_speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
-    """Draw scores (K, N) around means (K,), with noise that arms partly share."""
+    """Draw scores (K, N) around given means, with noise that arms partly share."""
     noise = rng.normal(0, 0.1, (len(means), n_instances))
     return np.clip(means[:, None] + noise + rng.normal(0, 0.05, n_instances), 0, 1)
 
@@ -34,10 +34,10 @@ def draw_costs(rng: np.random.Generator, n_arms: int, ratio: float) -> Floats:
 def best_ahead(
     n_arms: int, n_instances: int, ahead: float, accuracy: float = 0.5
 ) -> Draw:
-    """Return a function that draws tables with one best, most expensive configuration.
+    """Return a function that draws tables with one best configuration.
 
-    All others have the same mean. The mean of the best is larger by ``ahead`` plus
-    1 / N.
+    The best configuration is also the most expensive. All others have the same mean,
+    and the best mean is larger by ``ahead`` plus 1 / N.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -53,8 +53,8 @@ def best_ahead(
 def ladder(n_arms: int, n_instances: int, step: float, *, slope: float = 0.03) -> Draw:
     """Return a function that draws tables with evenly increasing accuracies.
 
-    Each configuration is more accurate than the previous one, by ``step`` plus 1 / N,
-    and clearly slower.
+    Each configuration is more accurate than the previous configuration, by ``step``
+    plus 1 / N, and its score for speed is lower by ``slope``.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -84,7 +84,7 @@ def prompts(
 ) -> Draw:
     """Return a function that draws tables of prompts with equal expected accuracy.
 
-    Speed is the second objective and differs. A third objective has the same
+    The second objective is speed, in which prompts differ. The third has the same
     distribution as the accuracy. The larger ``alike`` is, the more the difficulty of
     instances varies.
     """
@@ -106,7 +106,7 @@ def prompts(
 
 
 def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw:
-    """Return a function that draws tables with 2 % wrong answers on average.
+    """Return a function that draws tables with about 2 % wrong answers.
 
     Costs differ by up to a factor of a hundred.
     """
@@ -128,9 +128,10 @@ def nearly_perfect(n_arms: int, n_instances: int, n_objectives: int = 1) -> Draw
 def copies(
     n_arms: int, n_instances: int, n_objectives: int = 1, *, flipped: float = 0.03
 ) -> Draw:
-    """Return a function that draws tables of near copies of one model.
+    """Return a function that draws tables of nearly identical configurations.
 
-    The answers of each copy are flipped on a few random instances.
+    All configurations give the same answers, except that each answer is flipped with
+    probability ``flipped``.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -150,7 +151,7 @@ def copies(
 def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
     """Return a function that draws tables in which each model occurs twice.
 
-    Slower models are more accurate. Both copies of a model have the same expected
+    Slower models are more accurate. The two copies of a model have the same expected
     accuracy and nearly the same speed.
     """
 
@@ -179,10 +180,11 @@ def pairs_of_copies(n_arms: int, n_instances: int, step: float) -> Draw:
 def leader_and_losers(
     n_arms: int, n_followers: int, n_instances: int, ahead: float
 ) -> Draw:
-    """Return a function that draws tables with a best, most expensive configuration.
+    """Return a function that draws tables with a leader, followers and losers.
 
-    Followers trail it by ``ahead`` and about half a percentage point. All others are
-    worse than followers by random amounts.
+    The leader is the best and the most expensive configuration. The mean of each
+    follower is lower by ``ahead`` and about half a percentage point. The means of all
+    other configurations are lower still, by random amounts.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -201,7 +203,7 @@ def leader_and_losers(
 def close_means(
     n_arms: int, n_instances: int, n_objectives: int = 1, *, spread: float = 0.03
 ) -> Draw:
-    """Return a function that draws binary rewards with expected means around .6."""
+    """Return a function that draws binary rewards with expected means near .6."""
 
     def draw(rng: np.random.Generator) -> Drawn:
         means = np.clip(rng.normal(0.6, spread, (n_arms, 1, n_objectives)), 0.02, 0.98)
@@ -214,7 +216,7 @@ def close_means(
 def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
     """Return a function that draws exponential scores, clipped at one.
 
-    Expected means before clipping are around .2.
+    Before clipping, expected means are near .2.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -226,9 +228,11 @@ def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
 
 
 def covered_by_the_last(rng: np.random.Generator) -> Drawn:
-    """Draw a table of three configurations, of which the last covers the second.
+    """Draw a table of three configurations, to test races with a tolerance of .02.
 
-    The second is better than the first by more than .02 in both objectives.
+    The second configuration is better than the first by more than .02 in both
+    objectives. The third is as good as the second up to the tolerance: it is better in
+    the first objective, and worse by .01 in the second.
     """
     n_instances = 2000
     counts = np.array([[600, 1000], [650, 1044], [700, 1024]])

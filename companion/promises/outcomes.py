@@ -1,4 +1,4 @@
-"""Outcomes of tests of promises."""
+"""Result of a test of a promised error probability."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ ERROR = 0.05
 class Outcome(NamedTuple):
     """Number of runs that tested a promise, and number of runs that broke it.
 
-    ``allowed`` is the largest share of wrong runs that the promise allows. It is NaN if
-    nothing is promised.
+    ``allowed`` is the largest share of wrong runs that the promise allows, or NaN if
+    the library promises nothing.
     """
 
     promise: str

@@ -1,4 +1,4 @@
-"""Tests of the promise of `ParetoRace`, on tables with many near ties."""
+"""Tests of the error of `ParetoRace`, on tables with many near ties."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from companion.promises.near_ties import Draw
 from companion.promises.outcomes import ERROR, Outcome
 from companion.proofs.known_arms import share_instances
 
-#: Allowed excess over the tolerance if near ties were placed on its boundary by hand.
+#: Allowed excess over the tolerance on tables with near ties just beyond the tolerance.
 HALF_A_POINT = 0.005
 #: Seed of the orders of the instances.
 SEED = 0
@@ -22,9 +22,9 @@ ORDERS = 15
 
 
 class RaceCell(NamedTuple):
-    """A generator of tables, and the tolerance of races.
+    """A generator of tables, and the tolerance of races on them.
 
-    ``by_hand`` is whether near ties are placed on the boundary of the tolerance.
+    ``by_hand`` is true if the generator places near ties just beyond the tolerance.
     """
 
     draw: Draw
@@ -119,7 +119,10 @@ CELLS = tuple(_CELLS)
 def find_excess(
     cell: str, runs: int, rng: np.random.Generator, certified: bool = False
 ) -> NDArray[np.float64]:
-    """Return by how much the set returned by each race is off, beyond the tolerance."""
+    """Return, for each race, the excess over the tolerance of its returned set.
+
+    `cobandit.stats.metrics.beyond_tolerance` defines the excess.
+    """
     draw, tolerance, _ = _CELLS[cell]
     beyond = []
     for first in range(0, runs, ORDERS):
@@ -144,10 +147,11 @@ def find_excess(
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races whose returned set is off by more than each of two margins.
+    """Count the races whose returned set is wrong by more than each of two margins.
 
-    The margins are the tolerance, and the tolerance and half a percentage point. The
-    first is not promised if near ties are placed on the boundary by hand.
+    The first margin is the tolerance, and the second is half a percentage point more.
+    For the first margin, nothing is promised on tables with near ties just beyond the
+    tolerance.
     """
     excess = find_excess(cell, runs, rng)
     promises = {

@@ -1,4 +1,4 @@
-"""Tests of recommendations for tables with missing evaluations or with clusters."""
+"""Tests of `recommend` on tables with missing evaluations or with clusters."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-#: Number of tables that test a step, per table that tests a recommendation. (A
-#: recommendation takes longer.)
+#: Number of tables that test an interval of a difference, per table that tests a
+#: recommendation, which takes longer.
 STEPS_PER_RUN = 10
 
 
@@ -41,7 +41,8 @@ def hide(
 ) -> Draw:
     """Return a function that draws tables with easy and hard instances.
 
-    One configuration is not evaluated on the hard ones, which are the given share.
+    ``share`` is the share of hard instances. Configuration ``hidden`` is not evaluated
+    on them.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
@@ -55,9 +56,10 @@ def hide(
 
 
 def after_failures(means: list[float], n_instances: int) -> Draw:
-    """Return a function that draws tables in which outcomes decide what is missing.
+    """Return a function that draws tables whose missing evaluations depend on scores.
 
-    The last configuration is evaluated only on instances on which the first one failed.
+    The last configuration is evaluated only on instances on which the first
+    configuration failed.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
@@ -73,9 +75,10 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 
 
 def at_random(means: list[float], n_instances: int, share: float) -> Draw:
-    """Return a function that draws tables with evaluations missing at random.
+    """Return a function that draws tables whose evaluations are missing at random.
 
-    The first configuration is evaluated on all instances.
+    The first configuration is evaluated on all instances. ``share`` is the probability
+    that another evaluation is missing.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:
@@ -112,10 +115,10 @@ def passages(
 
 
 class SharedCell(NamedTuple):
-    """A generator of tables, and the condition of the choice.
+    """A generator of tables, and the condition that the chosen arm must meet.
 
-    ``is_random`` is whether evaluations are missing at random. Only then, intervals of
-    steps are tested as well.
+    ``is_random`` is true if evaluations are missing at random. Only then, intervals of
+    differences are tested as well.
     """
 
     draw: Draw
@@ -156,7 +159,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count tables with a wrong settled or sure statement, and intervals that miss."""
+    """Draw tables of a cell, and count wrong statements and wrong intervals."""
     draw, at_least, is_random = _CELLS[cell]
     n_unsettled = n_unsure = 0
     for _ in range(runs):

@@ -1,6 +1,5 @@
-"""Numerical tests of the steps of the paper's proofs, one module per topic.
+"""Numerical tests of the paper's theorems and of the steps of their proofs, by topic.
 
-Nothing here is part of a method. Each function measures a quantity that a proof bounds.
-The bounds themselves are in `cobandit.theory` and `companion.bounds`, so a bound
-and its test share no code.
+Each test computes a quantity that a proof bounds, exactly or by simulation. The bounds
+are in `cobandit.theory` and `companion.bounds`, so a bound and its test share no code.
 """

@@ -1,4 +1,7 @@
-"""Spend of CoPSI with the paper's, the exact and the adaptive allocation constant."""
+"""Spending of CoPSI with the paper's, the exact and the adaptive allocation constant.
+
+An allocation constant divides the budget, so that no order of elimination overspends.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -15,12 +18,12 @@ from cobandit.policies.registry import read_methods
 from companion.proofs.checks import SLACK, CheckResult, Floats, check
 from companion.proofs.known_arms import LEVELS, designed_arms, feedback_source, play_on
 
-#: Orders of elimination that `spending_trials` forces; the first is the worst case.
+#: Orders of elimination in `spending_trials`; the first is the worst case.
 ORDERS = ("most expensive first", "cheapest first", "random")
 
 
 def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats:
-    r"""Return the spend of CoPSI if it removes arm 0 first, then arm 1, and so on.
+    r"""Return the total cost of CoPSI if it removes the arms in a given order.
 
     .. math::
 
@@ -50,13 +53,13 @@ def spending(costs: ArrayLike, budget: ArrayLike, constant: ArrayLike) -> Floats
 
 
 def _remaining(costs: ArrayLike) -> Floats:
-    """Return the total cost C_r of the remaining arms, in phases 1 to K - 1."""
-    # sums from the last arm backwards, reversed again; the last arm alone is no phase
+    """Return C_r, the cost of one pull of each active arm, in phases 1 to K - 1."""
+    # cumulative sums from the last arm backwards; the last arm alone has no phase
     return np.cumsum(np.asarray(costs, dtype=float)[..., ::-1], axis=-1)[..., :0:-1]
 
 
 def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
-    """Draw cost vectors, shape (trials, K), with largest cost 1 and smallest >= 1/1000.
+    """Draw cost vectors (trials, K) with largest cost 1 and smallest at least 1/1000.
 
     Every second vector has at most two different costs.
     """
@@ -70,13 +73,16 @@ def random_costs(rng: np.random.Generator, trials: int, n_arms: int) -> Floats:
 def spending_trials(
     trials: int, seed: int, base: str = "published", decades: float = 6.0
 ) -> pd.DataFrame:
-    """Return the spend of CoPSI and its adaptive form in given orders of elimination.
+    """Compute the spending of CoPSI for random costs, in three orders of elimination.
+
+    The three orders are `ORDERS`. CoPSI is run with the paper's, the exact and the
+    adaptive allocation constant.
 
     Parameters
     ----------
     trials : int
         Number of cost vectors per order, divided evenly among 2, ..., 30 arms and
-        rounded up.
+        rounded up to a multiple of their number.
     seed : int
     base : {"published", "exact"}
         Constant L of the smallest budget, L C([K]): the paper's or the exact one.
@@ -86,14 +92,14 @@ def spending_trials(
     Returns
     -------
     DataFrame, one row per cost vector and order
-        ``n_arms``; ``order``; ``spent``, the spent share of the budget;
-        ``spent_exact``, the same share with the exact constant L* instead of L;
-        ``ceiling``, the largest share over all orders, L* / L. For the adaptive
-        constant: ``growth``, the smallest ratio X_{r+1} / X_r of `elimination_targets`;
-        ``monotone``, whether targets never fall; ``spent_adaptive``, the spent share;
-        ``unspent``, the unspent budget in units of one pull of both last arms;
-        ``ahead``, whether adaptive targets are at least the targets with L*([K]), and
-        those at least the targets with L.
+        ``n_arms``; ``order``; ``spent``, the spent share of the budget with the paper's
+        constant L; ``spent_exact``, the share with the exact constant L*; ``ceiling``,
+        L* / L, the largest possible value of ``spent`` over all orders. Further columns
+        are about the adaptive constant: ``growth``, the smallest ratio X_{r+1} / X_r of
+        `elimination_targets`; ``monotone``, whether targets never decrease;
+        ``spent_adaptive``, the spent share; ``unspent``, the unspent budget over the
+        cost of one pull of both last arms; ``ahead``, whether adaptive targets are at
+        least the targets with L*, and these at least the targets with L.
 
     Examples
     --------
@@ -154,7 +160,8 @@ def constants(costs: ArrayLike) -> dict[str, float]:
     Returns
     -------
     dict
-        ``lambda``, and the constants ``published`` (L of the paper) and ``exact`` (L*).
+        ``lambda``, the smallest cost over the largest, and the constants ``published``
+        (L of the paper) and ``exact`` (L*).
 
     Examples
     --------
@@ -171,7 +178,10 @@ def constants(costs: ArrayLike) -> dict[str, float]:
 
 
 def recursion_slack(costs: ArrayLike) -> Floats:
-    r"""Return the slack of the recursion of the exact constant, per removed arm e.
+    r"""Return the slack of a recursive inequality for the exact constant, per arm.
+
+    The inequality compares the constant of all arms with the constant after the removal
+    of arm e:
 
     .. math::
 
@@ -186,7 +196,8 @@ def recursion_slack(costs: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (K,)
-        The slack is zero for the most expensive arm. Time O(K^2 log K).
+        The left-hand side for each e, zero for the most expensive arm. Time O(K^2 log
+        K).
 
     Examples
     --------
@@ -204,9 +215,10 @@ def recursion_slack(costs: ArrayLike) -> Floats:
 def constant_targets(
     costs: ArrayLike, budget: ArrayLike, constant: ArrayLike
 ) -> NDArray[np.int64]:
-    r"""Return the sampling targets of all phases with a fixed constant.
+    r"""Return the sampling target of each phase of CoPSI with a fixed constant.
 
-    The target of phase r is :math:`\lfloor B / (L\, C_r) \rfloor`.
+    The target of phase r, :math:`\lfloor B / (L\, C_r) \rfloor`, is the number of pulls
+    of each active arm by the end of the phase.
 
     Parameters
     ----------
@@ -233,7 +245,7 @@ def constant_targets(
 def elimination_targets(
     costs: ArrayLike, budget: ArrayLike
 ) -> tuple[NDArray[np.int64], Floats]:
-    r"""Return the sampling targets of all phases with the adaptive constant.
+    r"""Return the sampling target of each phase of CoPSI with the adaptive constant.
 
     .. math::
 
@@ -250,7 +262,8 @@ def elimination_targets(
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, the budget left before phase r over the exact constant of its arms.
+        X_r, the remaining budget before phase r over the exact constant of the active
+        arms.
 
     Examples
     --------
@@ -282,9 +295,9 @@ def errors_by_ratio(
     replications: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return errors of methods on random problems that differ in their range of costs.
+    """Measure errors of methods on random problems, for several ratios of costs.
 
-    The same means and the same order of costs are used at every ratio.
+    The problems have the same means and the same order of costs at every ratio.
 
     Parameters
     ----------
@@ -293,6 +306,7 @@ def errors_by_ratio(
         Ratios of largest to smallest cost, >= 1. Costs are evenly spread in the
         logarithm and assigned at random.
     rho : float
+        Budget in evaluations per arm.
     count : int
         Number of problems per ratio. Each has eight Bernoulli arms, two objectives and
         classification gaps of at least 1/10.
@@ -354,10 +368,10 @@ def errors_by_ratio(
 
 
 def largest_share(cases: list[tuple[Floats, float]], factor: float = 1.0) -> float:
-    """Return the largest spent share over cases, with constants divided by a factor.
+    """Return the largest spent share of a very large budget over cases.
 
-    A case has costs in the order of elimination, and a constant. The budget is so large
-    that rounding the targets down does not matter.
+    A case has costs in the order of elimination, and an allocation constant, which is
+    divided by ``factor``. At this budget, rounding of the targets does not matter.
     """
     large = 1e9
     return max(float(spending(costs, large, L / factor)) / large for costs, L in cases)

@@ -1,4 +1,8 @@
-"""Registry of numerical checks of statements, with the slack of their constants."""
+"""Registry of numerical checks of theorems, lemmas and other statements.
+
+A check also measures the slack of each constant of a statement: the factor by which the
+constant must change before the check fails.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -38,21 +42,22 @@ TOPICS = (
     "plain_remarks",
 )
 
-#: Function of a factor >= 1: whether the check still passes if a constant is divided or
-#: multiplied by the factor. If it fails at one factor, it fails at all larger ones.
+#: Function that returns whether a check still passes if a constant is divided or
+#: multiplied by a factor >= 1. If a check fails at one factor, it fails at all larger
+#: factors.
 Holds = Callable[[float], bool]
 
 
 class CheckResult(NamedTuple):
-    """Result of one check: its size, its finding, and its dependence on constants.
+    """Result of one check: its size and finding as text, and a function per constant.
 
-    ``holds`` covers the parts of the statement that have no constant. If the bound is
-    vacuous in every case, ``informative`` is False.
+    ``holds`` is the outcome for the parts of the statement that have no constant.
+    ``informative`` is False if the bound is vacuous in every case.
     """
 
     size: str
     found: str
-    #: by constant; a name ends with ÷ or ×, the direction in which it is changed
+    #: by name of the constant, with ÷ or × at its end for the direction of the change
     constants: Mapping[str, Holds]
     holds: bool = True
     informative: bool = True
@@ -63,7 +68,10 @@ Test = Callable[[int], CheckResult]
 
 
 class Check(NamedTuple):
-    """A test of a statement, the page that explains it, and the tested quantity."""
+    """A test of a statement, the page of the book about it, and the tested quantity.
+
+    ``ours`` is true if the statement is not in the paper.
+    """
 
     test: Test
     page: str
@@ -106,12 +114,12 @@ def checks() -> Mapping[str, Check]:
 def check_statements(
     statements: Iterable[str] | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Test statements numerically, and return the slack of their constants.
+    """Run the checks of statements, and return outcomes and slacks of constants.
 
     Parameters
     ----------
     statements : iterable of str, optional
-        Keys of `checks`; all by default.
+        Keys of `checks`. Default: all statements.
     seed : int
         Seed of the simulations.
 
@@ -120,10 +128,10 @@ def check_statements(
     DataFrame, one row per statement
         ``statement``; ``ours``; ``tested``, the tested quantity; ``size``; ``outcome``
         (``holds``; ``holds, vacuous at this size`` if every bound is trivial;
-        ``counterexample``); ``found``, the number that decides the outcome;
-        ``slack``, a dict with one factor per constant, the smallest division (÷) or
-        multiplication (×) of the constant that makes the check fail; ``page``, the
-        notebook that explains the statement. All checks together take seconds.
+        ``counterexample``); ``found``, the finding that decides the outcome;
+        ``slack``, a dict with the smallest factor per constant that makes the check
+        fail if the constant is divided (÷) or multiplied (×) by the factor; ``page``,
+        the notebook about the statement. All checks together take seconds.
 
     Raises
     ------
@@ -141,7 +149,8 @@ def check_statements(
     for statement in available if statements is None else statements:
         if statement not in available:
             raise CobanditError(
-                f"{statement!r} has no check. Statements: {'; '.join(available)}",
+                f"{statement!r} has no check. Statements with a check:"
+                f" {'; '.join(available)}",
                 argument="statements",
                 code="unknown-choice",
             )
@@ -173,12 +182,13 @@ def find_slack(holds: Holds) -> float:
     Parameters
     ----------
     holds : callable
+        Function of the factor, which returns whether the check passes.
 
     Returns
     -------
     float
-        An upper bound; ``inf`` if the check passes at ``LARGEST``, ``nan`` if it fails
-        with the unchanged constant.
+        The factor, rounded up; ``inf`` if the check passes at a factor of a million,
+        ``nan`` if it fails with the unchanged constant.
 
     Examples
     --------
@@ -189,7 +199,7 @@ def find_slack(holds: Holds) -> float:
         return nan
     if holds(LARGEST):
         return inf
-    # bisection in the logarithm, since factors range over six powers of ten
+    # bisection in the logarithm, because factors range over six powers of ten
     low = 1.0
     high = LARGEST
     while high > low * (1 + 1e-3):
@@ -199,9 +209,10 @@ def find_slack(holds: Holds) -> float:
 
 
 def below(values: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -> Holds:
-    """Return a function of a factor: whether values are at most the changed bounds.
+    """Return a function of a factor that tests values against changed bounds.
 
-    The bounds are divided by the factor, or are a function of it.
+    The function returns whether the values are at most the bounds divided by the
+    factor. If ``bounds`` is a function, it returns the changed bounds for a factor.
 
     Examples
     --------
@@ -217,7 +228,7 @@ def below(values: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -
 
 
 def format_slack(slack: Mapping[str, float]) -> str:
-    """Format constants and their factors as text.
+    """Format the slack of the constants of a statement as text.
 
     Examples
     --------

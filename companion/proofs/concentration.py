@@ -1,4 +1,4 @@
-"""Exact probabilities that running means leave a region."""
+"""Exact probabilities that a running mean ever deviates by too much."""
 
 from collections.abc import Callable
 from math import exp, log, sqrt
@@ -8,17 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit import _validation
 
-#: Function of the number of draws n and an array of sums. Its mask marks the sums that
-#: are outside a region.
+#: Function of the number of draws n and an array of sums. It returns the mask of the
+#: sums that are outside a region.
 Outside = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def ever_outside(
     steps: ArrayLike, chances: ArrayLike, outside: Outside, last: int
 ) -> float:
-    """Return the probability that a sum of independent draws is ever outside a region.
+    """Return the exact probability that a sum of independent draws leaves a region.
 
-    The value is exact. A recursion over n keeps the probability of each sum on paths
+    A recursion over the number of draws n stores the probability of each sum on paths
     that are still inside, so tiny probabilities keep their relative precision.
 
     Parameters
@@ -28,9 +28,10 @@ def ever_outside(
     chances : array_like, shape (S,)
         Probabilities of the values.
     outside : callable
-        Function of the number of draws n and an array of sums, which returns a mask.
+        Function of the number of draws n and an array of sums. It returns the mask of
+        the sums that are outside the region.
     last : int
-        Number of draws of a path.
+        Largest n.
 
     Returns
     -------
@@ -39,7 +40,7 @@ def ever_outside(
 
     Examples
     --------
-    A fair coin is tossed twice. It shows tails first, or heads twice:
+    A fair coin is tossed twice. The region excludes tails first, and heads twice:
 
     >>> def outside(n, heads):
     ...     return heads == (0 if n == 1 else 2)
@@ -87,7 +88,7 @@ def leaving_probability(
     mean : float
         Mean of the Bernoulli variables, in (0, 1].
     sides : int
-        2 to count deviations in both directions, 1 to count upward ones only.
+        2 to count deviations in both directions, 1 to count only upward deviations.
 
     Returns
     -------
@@ -96,7 +97,8 @@ def leaving_probability(
 
     Examples
     --------
-    With T = 2 and a radius of sqrt(0.25 log 2) = 0.42, every first sample leaves.
+    With T = 2, the radius of one sample is sqrt(0.25 log 2) = 0.42, so every first
+    sample leaves.
 
     >>> leaving_probability(2, 0.25), leaving_probability(2, 0.25, sides=1)
     (1.0, 0.5)
@@ -117,6 +119,8 @@ def leaving_from(
 ) -> float:
     r"""Return the probability that a running mean is off by x at some n in [N, M].
 
+    Here n is the number of draws.
+
     Parameters
     ----------
     steps : array_like of int, shape (S,)
@@ -124,7 +128,7 @@ def leaving_from(
     chances : array_like, shape (S,)
         Probabilities of the values.
     first, last : int
-        N and M.
+        Smallest number N and largest number M of draws.
     width : float
         x > 0.
 
@@ -148,7 +152,7 @@ def leaving_from(
     return ever_outside(steps, chances, is_outside, last)
 
 
-#: A path has this many times N draws. Later deviations are not counted, so
+#: Largest number of draws as a multiple of N. Later deviations are not counted, so
 #: probabilities are slightly too small, which favours the bounds.
 SPAN = 20
 
@@ -170,7 +174,7 @@ def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, flo
     Returns
     -------
     ever, bound : float
-        The probability is exact up to 20 N draws; later ones add at most
+        The probability is exact for up to 20 N draws; later draws add at most
         :math:`2\exp(-40Nx^2)`.
 
     Examples

@@ -1,4 +1,4 @@
-"""Mixed-integer programs with choices between groups of inequalities."""
+"""Feasibility of linear inequalities with alternatives, by mixed-integer programs."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ Inequality = Mapping[int, float]
 
 
 class Disjunctions:
-    """A mixed-integer program of inequalities and choices between groups of them.
+    """A system of linear inequalities, some of which are alternatives.
 
     Every variable lies between two bounds. Within these bounds, the left-hand side of
     every inequality must be at most 8.
@@ -33,7 +33,7 @@ class Disjunctions:
         self._rows: list[tuple[Inequality, float]] = []
 
     def variable(self, low: float, high: float, is_integer: bool = False) -> int:
-        """Add a variable and return its number."""
+        """Add a variable between two bounds, and return its number."""
         self._variables.append((low, high, is_integer))
         return len(self._variables) - 1
 
@@ -47,7 +47,7 @@ class Disjunctions:
         for group in alternatives:
             switch = self.variable(0, 1, is_integer=True)
             chosen.append(switch)
-            # a switch of 1 enforces the group; at 0 its rows hold everywhere
+            # a switch of 1 enforces the group; at 0, its inequalities always hold
             self._rows += [({**row, switch: 8.0}, 8.0) for row in group]
         self._rows.append((dict.fromkeys(chosen, -1.0), -1.0))
 

@@ -1,9 +1,9 @@
 r"""Exact errors of CoPSI on Bernoulli arms with one objective and unit costs.
 
-If all arms but the best are equal, the complexity is :math:`H = K / \gamma^2`. Each arm
-gets :math:`\lfloor B / (L K) \rfloor` pulls in the first phase. In the paper, L is the
-harmonic number :math:`H_K`; `cobandit.theory.exact_allocation_constant` gives
-:math:`H_K - \tfrac12`.
+If all arms but the best are equal, the complexity is :math:`H = K / \gamma^2`. In the
+first phase, each arm is pulled :math:`\lfloor B / (L K) \rfloor` times. In the paper,
+the allocation constant L is the harmonic number :math:`H_K`;
+`cobandit.theory.exact_allocation_constant` gives :math:`H_K - \tfrac12`.
 """
 
 from math import exp, log
@@ -18,7 +18,7 @@ from companion import bounds
 
 
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
-    r"""Return the number of pulls per arm up to which Theorem 2 is surely vacuous.
+    r"""Return a number of pulls per arm below which Theorem 2 is always vacuous.
 
     At least two arms have the smallest gap. Therefore :math:`H_{\mu,c}` is at least the
     summed cost of the two most expensive arms over :math:`\gamma_{(1)}^2`, and these
@@ -54,10 +54,10 @@ def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -
 def two_arm_error(
     better: float, worse: float, budget: float, *, allocation: float = 1.5
 ) -> float:
-    r"""Return the error probability on two arms.
+    r"""Return the exact error probability of CoPSI on two Bernoulli arms.
 
-    Both get :math:`n = \lfloor B / (2L) \rfloor` pulls, and the set is wrong unless the
-    better arm has strictly more successes.
+    Each arm is pulled :math:`n = \lfloor B / (2L) \rfloor` times. The returned set is
+    wrong unless the better arm has strictly more successes.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def two_arm_error(
     budget : float
         At least 2 L.
     allocation : float
-        L: 3/2 in CoPSI as printed, 1 if the whole budget is spent.
+        L: 3/2 for CoPSI as printed, 1 if the whole budget is spent.
 
     Returns
     -------
@@ -86,10 +86,11 @@ def two_arm_error(
 def first_phase_error(
     better: float, worse: float, n_arms: int, budget: float, *, allocation: float
 ) -> float:
-    r"""Return the probability that the best arm is strictly last after the first phase.
+    r"""Return a lower bound on CoPSI's error: the best arm is last after phase 1.
 
-    All other arms are equal. The empirical gap of the best arm is then the largest, it
-    is rejected, and the set is wrong: a lower bound on the error.
+    All other arms are equal. The result is the exact probability that the best arm has
+    strictly fewer successes than each other arm in the first phase. Its empirical gap
+    is then the largest, so it is rejected, and the returned set is wrong.
 
     Parameters
     ----------
@@ -129,8 +130,8 @@ def first_phase_rate(
             \bigl(p\, q^{K-1}\bigr)^{1/K} + \bigl((1-p)(1-q)^{K-1}\bigr)^{1/K} \Bigr),
         \qquad \gamma = p - q
 
-    By Cramér's theorem, it is the rate of the event that all K empirical means agree.
-    For means near 1/2 and small gaps it is about :math:`2 (K-1) / (K L)`.
+    By Cramér's theorem, this is the rate of the event that all K empirical means agree.
+    For means near 1/2 and small gaps, it is about :math:`2 (K-1) / (K L)`.
 
     Parameters
     ----------
@@ -164,8 +165,9 @@ def _first_phase(
     pulls = _budget.floor(budget / round_)
     if not 0 <= worse < better <= 1 or pulls < 1:
         raise CobanditError(
-            f"means {better} and {worse}, budget {budget}: give two means in [0, 1],"
-            f" the first larger, and a budget of at least {round_:g}",
+            f"the means are {better} and {worse}, and the budget is {budget}; the means"
+            " must be in [0, 1], the first larger, and the budget must be at least"
+            f" {round_:g}",
             argument="means",
             code="out-of-range",
         )
@@ -173,17 +175,18 @@ def _first_phase(
 
 
 def shared_error(only_better: float, only_worse: float, pulls: int) -> float:
-    """Return the exact probability that the better of two arms does not win.
+    """Return the exact error on two arms that are evaluated on the same instances.
 
-    Both arms answer the same instances. The better arm does not win if it has at most
+    The instances are independent draws. An error occurs if the better arm has at most
     as many right answers as the other arm.
 
     Parameters
     ----------
     only_better, only_worse : float
-        Probability that only the better, or only the worse, arm answers an instance
-        right.
+        Probabilities that only the better arm, or only the worse arm, answers an
+        instance right.
     pulls : int
+        Number of instances.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exact probabilities of evaluations without replacement."""
+"""Exact probabilities of errors and deviations in sampling without replacement."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement, permutations
@@ -13,9 +13,9 @@ from companion.proofs.checks import Floats
 
 
 def orders(values: ArrayLike) -> Floats:
-    """Return all distinct orders of a small population, one per row.
+    """Return all distinct orders of the values of a small population, one per row.
 
-    The orders are equally likely.
+    In a random order of the population, these rows are equally likely.
 
     Examples
     --------
@@ -30,21 +30,25 @@ def orders(values: ArrayLike) -> Floats:
 def exact_tails(
     n_instances: int, levels: int = 2
 ) -> Iterator[tuple[float, float, int, Floats]]:
-    """Yield exact tails of a running mean over the population mean at or after n draws.
+    """Yield exact probabilities that a running mean exceeds the population mean.
+
+    The draws are without replacement. Each probability is about a deviation, or a
+    larger one, after n or more draws.
 
     Parameters
     ----------
     n_instances : int
         N, small: there are up to N! orders.
     levels : int
-        Number of levels of a reward: rewards are multiples of 1 / (levels - 1). All
+        Number of values of a reward, which is a multiple of 1 / (levels - 1). All
         populations of such rewards are enumerated.
 
     Yields
     ------
-    tuple
-        The probability, the deviation, n and the population, for every possible
-        deviation.
+    probability, deviation : float
+        Every possible deviation, with its probability.
+    n : int
+    population : ndarray, shape (N,)
 
     Examples
     --------
@@ -69,18 +73,18 @@ def exact_tails(
 def largest_ratio(
     bound: Callable[[float, int, int, Floats], float], n_instances: int, levels: int = 2
 ) -> float:
-    """Return the largest ratio of a tail to its bound; above 1, the bound is refuted.
+    """Return the largest ratio of an exact tail probability to its bound.
 
-    The maximum is over populations, depths and deviations.
+    The maximum is over all cases of `exact_tails`. A ratio above 1 refutes the bound.
 
     Parameters
     ----------
     bound : callable
-        Function of the deviation, n, N and the population.
+        Function of the deviation, n, N and the population that returns the bound.
     n_instances : int
         N, small.
     levels : int
-        Rewards are multiples of 1 / (levels - 1).
+        Number of values of a reward, which is a multiple of 1 / (levels - 1).
 
     Returns
     -------
@@ -101,17 +105,17 @@ def largest_ratio(
 def two_arms_once(
     only_better: int, only_worse: int, n_instances: int, depth: int
 ) -> float:
-    """Return the exact probability that the better of two arms does not win.
+    """Return the exact error on two arms, for instances without replacement.
 
-    Both arms answer the first ``depth`` instances of a random order. The better arm
-    does not win if it has at most as many right answers as the other arm.
-    ``only_better`` and ``only_worse`` count the instances that only this arm answers
-    right.
+    Both arms are evaluated on the first ``depth`` instances of a random order. An error
+    occurs if the better arm has at most as many right answers as the other arm.
+    ``only_better`` is the number of all instances that only the better arm answers
+    right, and ``only_worse`` the number that only the worse arm answers right.
 
     Examples
     --------
-    Only the better arm answers one of three instances right. With probability 2/3, that
-    instance is not the first.
+    Only the better arm answers one of three instances right. An error occurs if this
+    instance is not the first, which has probability 2/3.
 
     >>> round(two_arms_once(1, 0, 3, depth=1), 6)
     0.666667
@@ -132,22 +136,22 @@ def sequential_ratio(
     """Return the expected length and the errors of a sequential test of two tables.
 
     The test evaluates instances in random order until one table is (1 - delta) / delta
-    times as likely as the other, and returns the front of the likelier table. Neither
-    error is above delta.
+    times as likely as the other, and returns the front of the likelier table. Both of
+    its error probabilities are at most delta.
 
     Parameters
     ----------
     counts, other_counts : sequence of int, length 3
         Counts of both tables, as in `companion.bounds.least_instances`.
     delta : float
-        Bound on either error.
+        Bound on both error probabilities.
 
     Returns
     -------
     instances, first, second : float
-        Expected number of instances under ``counts``, and the errors under ``counts``
-        and ``other_counts``. The recursion over evaluated instances takes time
-        O(N a b) for the counts a and b of the first two kinds.
+        Expected number of evaluated instances under ``counts``, and the error
+        probabilities under ``counts`` and under ``other_counts``. Time O(N a b) for the
+        counts a and b of the first two kinds.
 
     Examples
     --------

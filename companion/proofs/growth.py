@@ -1,4 +1,4 @@
-"""Exponents of growth, fitted to simulated means with bootstrap intervals."""
+"""Growth rates of simulated means: fitted exponents with bootstrap intervals."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,16 +20,16 @@ class FittedExponent(NamedTuple):
 def fitted_power(
     x: ArrayLike, samples: ArrayLike, *, resamples: int = 500
 ) -> FittedExponent:
-    r"""Fit the exponent p of :math:`\mathrm{mean} \propto x^p`.
+    r"""Fit the exponent p of a power law, :math:`\mathrm{mean} \propto x^p`.
 
     The fit is by least squares on logarithms.
 
     Parameters
     ----------
     x : array_like, shape (P,)
-        Positive.
+        Positive numbers, such as budgets.
     samples : array_like, shape (P, R)
-        R runs at each point, of positive mean.
+        Results of R runs at each x, with a positive mean.
     resamples : int
         Number of bootstrap samples, which redraw the runs at each point.
 
@@ -51,18 +51,19 @@ def fitted_power(
 def fitted_growth(
     x: ArrayLike, samples: ArrayLike, *, resamples: int = 500
 ) -> FittedExponent:
-    r"""Fit the exponent q of :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`.
+    r"""Fit an exponent q that distinguishes logarithmic from polynomial growth.
 
-    The fit is by relative least squares on a grid of q. At q = 0 the curve is
-    :math:`a + b \log x`, so the family contains logarithmic growth. An interval
-    above 0 indicates growth as a power, and one below 0 growth slower than logarithmic.
+    The curve is :math:`\mathrm{mean} = a + b\,(x^q - 1)/q`, fitted by relative least
+    squares on a grid of q. At q = 0, it is :math:`a + b \log x`, which is logarithmic
+    growth. An interval above 0 indicates polynomial growth, and an interval below 0
+    growth slower than logarithmic.
 
     Parameters
     ----------
     x : array_like, shape (P,)
-        Positive.
+        Positive numbers, such as budgets.
     samples : array_like, shape (P, R)
-        R runs at each point, of positive mean.
+        Results of R runs at each x, with a positive mean.
     resamples : int
         Number of bootstrap samples, which redraw the runs at each point.
 
@@ -82,8 +83,8 @@ def fitted_growth(
     bases = np.array([np.log(x) if q == 0 else (x**q - 1) / q for q in powers])
 
     def fit(means: Floats) -> float:
-        # relative residuals: both columns are divided by the means, so the target
-        # is a vector of ones, which is projected onto the span of the columns
+        # for relative residuals, both columns are divided by the means; the target is
+        # then a vector of ones, which is projected onto the span of the columns
         spanned = np.linalg.qr(
             np.stack([np.ones_like(bases), bases], axis=2) / means[:, None]
         )[0]

@@ -1,4 +1,4 @@
-"""A family of problems, at least one of which is hard for every method."""
+"""A family of problems on which every method has a large error at least once."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,32 +8,33 @@ from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
-#: In problems with two objectives, a reward is a coin times this weight, plus the place
-#: of the arm, a constant.
+#: In problems with two objectives, a reward is a coin times this weight, plus a
+#: constant of the arm.
 SHARE = 0.95
 
 
 def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
-    r"""Return a family of problems, at least one of which is hard for every method.
+    r"""Return problems on which every method has a large error at least once.
 
-    Arms have ascending costs. The last p - 1 arms are on the front of every problem.
-    The other q = K - p + 1 arms are contested, and one of them is on the front. Let
-    :math:`\gamma_i = s\,(c_1 + \dots + c_i)`. In the first problem, contested arm 1 has
-    the mean :math:`v` and contested arm i > 1 the mean :math:`v - \gamma_i`, in every
-    objective. Each other problem raises one arm i > 1 to :math:`v + \gamma_i`, which
-    puts it on the front instead.
+    `companion.bounds.least_error` states how large this error is. Arms have ascending
+    costs. The last p - 1 arms are on the front of every problem. The other q = K - p +
+    1 arms are contested: exactly one of them is on the front. Let :math:`\gamma_i =
+    s\,(c_1 + \dots + c_i)`. In the first problem, contested arm 1 has the mean
+    :math:`v` and contested arm i > 1 the mean :math:`v - \gamma_i`, in every objective.
+    In each other problem, the mean of one arm i > 1 is :math:`v + \gamma_i`, so this
+    arm is on the front instead of arm 1.
 
-    For p = 1 there is one objective, :math:`v = \frac12` and :math:`s = 1 / (4
-    C([K]))`. For larger p there are two objectives. Then v and the means of the p - 1
-    other arms are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in
-    each objective. The factor s is a sixth of this distance over C([K]), so these
-    arms stay far from the contested ones.
+    For p = 1, there is one objective, :math:`v = \frac12` and :math:`s = 1 / (4
+    C([K]))`. For larger p, there are two objectives. Then v and the means of the last p
+    - 1 arms are evenly spaced on a falling line, :math:`1 / (20 (p - 1))` apart in each
+    objective. The factor s is a sixth of this distance over C([K]), so the last p - 1
+    arms are far from the contested arms.
 
     Parameters
     ----------
     costs : array_like, shape (K,)
     front_size : int
-        p, less than K.
+        Size p of the front, less than K.
 
     Returns
     -------
@@ -53,7 +54,8 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
     n_contested = len(costs) - n_always
     if n_contested < 2:
         raise CobanditError(
-            f"front_size is {front_size}: it must be less than the {len(costs)} arms",
+            f"front_size is {front_size}; with {len(costs)} arms, it must be at most"
+            f" {len(costs) - 1}",
             argument="front_size",
             code="out-of-range",
         )
@@ -77,11 +79,11 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
 
 
 def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
-    """Return the least error on one of two problems if it is at most 1/2 on the other.
+    """Return the smallest error on one of two problems if it is 1/2 on the other.
 
-    The problems differ in the mean of one coin, 1/2 minus or plus ``apart``. The best
-    method spends the whole budget on that coin. By the lemma of Neyman and Pearson, it
-    decides for the larger mean if the number of successes is large.
+    The problems differ in the mean of one coin, which is 1/2 minus or plus ``apart``.
+    The best method spends the whole budget on this coin. By the Neyman-Pearson lemma,
+    it decides for the larger mean if the number of successes is large.
 
     Parameters
     ----------

@@ -44,7 +44,10 @@ def check_targets(seed: int) -> CheckResult:
 def compare_deviations(
     deviation: Callable[..., tuple[float, float]], cases: list[tuple[Any, ...]]
 ) -> CheckResult:
-    """Check exact deviations against a bound 2 exp(-x), for both of its constants."""
+    """Check exact probabilities of deviations against a bound of the form 2 exp(-x).
+
+    The slack is measured for both constants of the bound.
+    """
     exact, bound = np.array([deviation(*case) for case in cases]).T
     return CheckResult(
         f"{len(cases)} cases",
@@ -82,7 +85,11 @@ def check_differences(seed: int) -> CheckResult:
 
 
 def ties_to_tiny(largest_budget: float, allocation: float = 1.5) -> pd.DataFrame:
-    """Return exact errors of three pairs of arms, with ties, large and small gaps."""
+    """Return exact errors of CoPSI on three pairs of arms, at several budgets.
+
+    In the first pair, empirical ties are frequent. The second pair has a large gap, and
+    the third a small gap.
+    """
     cases: list[tuple[float, float, Iterable[float]]] = [
         (0.02, 0.01, [3.0, 6.0]),
         (0.8, 0.2, np.geomspace(3, largest_budget, 20)),
@@ -105,7 +112,10 @@ def compare_errors(
     front: str,
     **options: Any,
 ) -> CheckResult:
-    """Check exact errors of two arms against a bound, for both of its constants."""
+    """Check exact errors on two arms against a bound of the form a exp(-B / b).
+
+    The slack is measured for both constants, ``front`` (a) and ``exponent`` (b).
+    """
 
     def all_bounds(factor: float = 1.0) -> Floats:
         cases = (

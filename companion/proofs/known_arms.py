@@ -1,4 +1,4 @@
-"""Arms with known distributions and true means: designed, random, or from a table."""
+"""Bandit problems whose true means are known: designed, random, or from a table."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ SPREAD = 0.5
 
 
 class Arms(NamedTuple):
-    """Arms with finitely many equally likely outcomes, and so with known means.
+    """Arms with finitely many, equally likely outcomes, so that true means are known.
 
-    ``rows`` (N, D + 1) holds cost and rewards; ``offsets[i]`` to ``offsets[i + 1]`` are
-    the rows of arm i. Costs lie in [``cost_ratio``, 1].
+    Each row of ``rows`` (N, D + 1) has the cost and the rewards of one outcome. The
+    rows of arm i are ``offsets[i]`` to ``offsets[i + 1]``. Costs are at least
+    ``cost_ratio`` and at most 1.
     """
 
     rows: NDArray[np.float64]
@@ -44,7 +45,7 @@ class Arms(NamedTuple):
 
     @property
     def problem(self) -> Problem:
-        """The problem of the true means and mean costs."""
+        """The problem with the true mean rewards and mean costs."""
         means = np.array(
             [
                 outcomes.mean(axis=0)
@@ -57,13 +58,14 @@ class Arms(NamedTuple):
 def arms_of_outcomes(
     rows: Sequence[ArrayLike], cost_ratio: float | None = None
 ) -> Arms:
-    """Return arms with the given outcomes: cost and rewards, one array per arm.
+    """Return arms with the given, equally likely outcomes.
 
     Parameters
     ----------
     rows : sequence of array_like, shape (n_i, D + 1)
+        One array per arm, with the cost and the rewards of an outcome in each row.
     cost_ratio : float, optional
-        lambda; by default the smallest cost.
+        lambda. Default: the smallest cost.
 
     Returns
     -------
@@ -95,7 +97,7 @@ def arms_of_outcomes(
         or highest > _budget.add_slack(1.0)
     ):
         raise CobanditError(
-            f"costs run from {lowest:g} to {highest:g}: they must lie in"
+            f"costs range from {lowest:g} to {highest:g}; they must be in"
             f" [{cost_ratio:g}, 1]",
             argument="costs",
             code="out-of-range",
@@ -105,7 +107,7 @@ def arms_of_outcomes(
 
 
 def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
-    """Return, per mean, the number of ones among ``grain`` equally likely outcomes.
+    """Return the number of ones among ``grain`` binary outcomes that gives each mean.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
 def designed_arms(
     means: ArrayLike, costs: ArrayLike, *, spread: float = 0.0, grain: int = 400
 ) -> Arms:
-    """Return arms of given means, with Bernoulli objectives and two possible costs.
+    """Return arms with binary rewards of given means, and two costs per arm.
 
     The two costs of an arm are equally likely.
 
@@ -135,8 +137,8 @@ def designed_arms(
     means : array_like, shape (K, D)
         Multiples of 1 / ``grain``.
     costs : array_like, shape (K,)
-        Mean costs; a pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean, at
-        most 1.
+        Mean costs. A pull costs ``(1 - spread)`` or ``(1 + spread)`` times the mean,
+        and must not cost more than 1.
     spread : float
         In [0, 1).
     grain : int
@@ -172,10 +174,10 @@ def designed_arms(
 
 
 def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
-    r"""Return two arms that differ in one objective, and whose pulls cost lambda or 1.
+    r"""Return two arms with a given efficiency gap, whose pulls cost lambda or 1.
 
-    Both costs are equally likely. The best arm has mean 3/4 in every objective. The
-    first mean of the other arm is lowered to reach the gap.
+    The two costs are equally likely. The best arm has the mean 3/4 in every objective.
+    The other arm has a lower mean in the first objective.
 
     Parameters
     ----------
@@ -214,11 +216,11 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
 
 
 def arms_of_table(table: EvaluationTable) -> Arms:
-    """Return arms whose outcomes are a table's evaluation split.
+    """Return arms whose outcomes are the rows of a table's evaluation split.
 
-    Costs are divided by the largest cost of the split. Unlike in a replay, true costs
-    and their range are computed on the split from which feedback is drawn, as the
-    theorem assumes.
+    Costs are divided by the largest cost of the split. True mean costs and their range
+    are computed on the same split, from which feedback is drawn, as the theorems
+    assume. A replay computes them on the profiling split.
 
     Parameters
     ----------
@@ -250,16 +252,17 @@ def random_arms(
 ) -> Arms:
     r"""Draw Bernoulli arms with uniform means, and costs that correlate with quality.
 
-    The means depend only on the seed, ``number`` and the shape, so problems with
-    the same number differ only in their costs. Mean costs are evenly spread in the
-    logarithm. Arms are ranked by
+    The means depend only on the seed, ``number``, K and D, so problems with the same
+    number differ only in their costs. The logarithms of mean costs are evenly spaced.
+    Arms are ranked by
 
     .. math:: \tau\, q_i + \sqrt{1 - \tau^2}\, \varepsilon_i
 
-    and the arm of rank k gets the k-th smallest cost. Here q are the normal scores of
-    the hypervolumes, and :math:`\varepsilon` is standard normal. At :math:`\tau = 1`
-    costs are ordered as hypervolumes, at :math:`\tau = -1` in reverse. In general, the
-    expected rank correlation is :math:`\frac6\pi \arcsin\frac\tau2`.
+    and the arm of rank k has the k-th smallest cost. Here q are the normal scores of
+    the hypervolumes, and :math:`\varepsilon` is standard normal. At :math:`\tau = 1`,
+    costs and hypervolumes have the same order, at :math:`\tau = -1` the reverse order.
+    In general, their expected rank correlation is :math:`\frac6\pi
+    \arcsin\frac\tau2`.
 
     Parameters
     ----------
@@ -275,8 +278,8 @@ def random_arms(
     Returns
     -------
     Arms
-        Single evaluations cost half or one and a half times the mean; the largest
-        single cost is 1.
+        A pull costs half of the mean cost, or one and a half times the mean cost. The
+        largest cost of a pull is 1.
 
     Examples
     --------
@@ -307,9 +310,10 @@ def random_arms(
 def share_instances(
     rewards: NDArray[np.float64], charges: NDArray[np.float64]
 ) -> FeedbackRows:
-    """Return the feedback rows of arms that are evaluated once on the same instances.
+    """Return feedback for replays in which arms share instances and evaluate them once.
 
-    Rewards have the shape (K, N, D); charges broadcast to (K, N).
+    ``rewards`` has the shape (K, N, D), and ``charges``, the costs, broadcasts to (K,
+    N).
 
     Examples
     --------
@@ -325,7 +329,9 @@ def share_instances(
 
 
 def feedback_source(arms: Arms) -> Source:
-    """Return arms as a source of replays, in which their mean costs are known exactly.
+    """Return a source of replays that draws feedback from the outcomes of arms.
+
+    Methods receive the true mean costs.
 
     Examples
     --------
@@ -352,7 +358,20 @@ def play_on(
     seed: int,
     realised: bool = True,
 ) -> Runs:
-    """Run a method once per random stream, with a budget in the unit of the costs.
+    """Run a method once per random stream.
+
+    Parameters
+    ----------
+    source : Source
+        Such as the result of `feedback_source`.
+    method : Spec
+    budget : float
+        Budget in the unit of the costs.
+    streams : ndarray of int, shape (R,)
+        Numbers of the random streams.
+    seed : int
+    realised : bool
+        Whether pulls are charged realised costs, instead of mean costs.
 
     Raises
     ------

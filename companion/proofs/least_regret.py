@@ -1,4 +1,4 @@
-"""Checks of the lower bound for online selection, and of the index of CoHV-KL-UCB."""
+"""Checks of the lower bound on online regret, and of the index of CoHV-KL-UCB."""
 
 from itertools import product
 from math import log, pi
@@ -24,14 +24,14 @@ from companion.proofs.known_arms import (
 
 
 def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
-    """Return arms with independent coins as objectives, and costs of lambda or 1.
+    """Return arms with independent binary rewards, and costs of lambda or 1.
 
     Parameters
     ----------
     means : array_like, shape (K, D)
         Multiples of 1/20 in [0, 1].
     costs : array_like, shape (K,)
-        Mean costs. The share of pulls that cost 1 must be a multiple of 1/20 as well.
+        Mean costs. The probability that a pull costs 1 must be a multiple of 1/20.
     cost_ratio : float
         lambda in (0, 1).
 
@@ -43,7 +43,7 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
     Raises
     ------
     CobanditError
-        If a mean or a share is not a multiple of 1/20.
+        If a mean or a probability is not a multiple of 1/20.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def coin_arms(means: ArrayLike, costs: ArrayLike, *, cost_ratio: float) -> Arms:
 def pulls_within(
     arms: Arms, method: Spec, budget: float, replications: int, seed: int = 0
 ) -> pd.DataFrame:
-    """Return the pulls of every arm by an online method, run by its replay kernel.
+    """Run an online method, and return its regret and the pulls of each arm.
 
     Parameters
     ----------
@@ -98,15 +98,16 @@ def pulls_within(
 
 
 def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
-    """Fit the slope of a column over log B, with a 95 % interval.
+    """Fit the slope of a result against log B, with a 95 % interval.
 
     The interval follows from the variance between replications.
 
     Parameters
     ----------
     frame : DataFrame
-        Results of `pulls_within`.
+        Results of `pulls_within` at several budgets.
     column : str
+        Column of the result, such as ``"regret"``.
 
     Returns
     -------
@@ -134,9 +135,10 @@ def slope(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
 def leaving_region(
     mean: Floats, runs: int, longest: int, seed: int, level: float, share: float = 1.0
 ) -> int:
-    r"""Count the runs of M coins that leave their joint confidence region at some n.
+    r"""Count the simulated runs of M coins that leave their confidence region.
 
-    With the level delta, the region after n tosses of each coin is
+    A run leaves the region if its running means are outside after some number n of
+    tosses of each coin. With the level delta, the region is
 
     .. math::
 
@@ -147,7 +149,7 @@ def leaving_region(
     mean : ndarray, shape (M,)
         Means of the coins, in (0, 1).
     runs, longest, seed : int
-        Number of runs, and tosses of each coin in a run.
+        Number of runs, number of tosses of each coin in a run, and seed.
     level : float
         delta.
     share : float
@@ -173,14 +175,16 @@ def leaving_region(
 
 
 def sequential_test(doublings: int) -> float:
-    r"""Return a bound on the expected pulls of a coin of mean 1/3, tested against 2/3.
+    r"""Return a bound on the expected pulls of the worse of two arms by one method.
 
-    The budget is :math:`B = 2^a`. The coin is tossed until the numbers of heads and
-    tails differ by a. The remaining budget is spent on the coin if heads are ahead, and
-    on the other arm if not. At mean 1/3, heads are ahead with probability :math:`1 / (1
-    + 2^a)`. At mean 2/3, tails are ahead with this probability, so the other arm
-    is pulled at most once on average. As a grows, the pulls approach the lower bound
-    for consistent methods.
+    The arm is a coin, whose mean is 1/3 or 2/3. The method shows that the lower bound
+    for consistent methods is sharp. It spends the budget :math:`B = 2^a`, where a is
+    ``doublings``. It tosses the coin until the numbers of heads and tails differ by a.
+    Then it spends the remaining budget on the coin if there are more heads, and on the
+    other arm if there are more tails. At mean 1/3, there are more heads with
+    probability :math:`1 / (1 + 2^a)`. At mean 2/3, there are more tails with this
+    probability, so the method pulls the other arm at most once on average. As a
+    increases, the pulls of the coin at mean 1/3 approach the lower bound.
 
     Examples
     --------
@@ -194,9 +198,9 @@ def sequential_test(doublings: int) -> float:
 def grid_divergence(
     means: Floats, cost: float, best: float, cost_ratio: float
 ) -> float:
-    """Return the least divergence of an arm from an efficiency, minimised on a grid.
+    """Return `cobandit.theory.least_divergence` by a search on a grid.
 
-    The arm has two objectives. A grid can only overestimate the minimum.
+    The arm has two objectives. A search on a grid can only overestimate the minimum.
     """
     share = (cost - cost_ratio) / (1 - cost_ratio)
     points = 400
@@ -242,7 +246,9 @@ def check_least_pulls(seed: int) -> CheckResult:
 def leaving_one_region(
     mean: float, level: float, longest: int, share: ArrayLike = 1.0
 ) -> float:
-    r"""Return the probability that one coin ever leaves its region of `leaving_region`.
+    r"""Return the exact probability that one coin leaves its confidence region.
+
+    `leaving_region` defines the region.
 
     Parameters
     ----------
@@ -276,7 +282,7 @@ def check_index(seed: int) -> CheckResult:
     cases = [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
     def excess_ratio(first: float = 1.0, second: float = 1.0) -> float:
-        """Return the largest probability of leaving over delta, with terms divided."""
+        """Return the largest ratio of a probability to delta, with divided terms."""
         share = 1 / first, 1 / second
         return max(
             leaving_one_region(mean, level, longest, share) / level

@@ -1,4 +1,4 @@
-"""Checks of gaps, of the complexity, and of Lemma 2: gap elimination with errors."""
+"""Checks of gaps, of the complexity, and of Lemma 2 about erroneous means."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -12,7 +12,7 @@ from companion.proofs.checks import SLACK, CheckResult, Floats, below, check
 
 #: Largest error of a mean in the paper's proof, as a share of the gap of the phase.
 PAPER_SHARE = 1 / 16
-#: Share below which errors are harmless if each inequality of the proof is sharp.
+#: Largest error of a mean as a share of the gap, if no step of the proof has slack.
 SHARP_SHARE = 1 / 8
 
 #: Largest number of arms of random problems.
@@ -21,15 +21,16 @@ MOST_ARMS = 8
 FAMILIES = ("uniform", "close to a front", "dominated copies", "one decimal")
 
 
-#: Function of the number of a phase, from 0 on, and the k active arms. It returns their
-#: observed means, shape (k, D).
+#: Function of the number of a phase, from 0, and of the list of the k active arms. It
+#: returns the observed means of these arms, shape (k, D).
 Observe = Callable[[int, list[int]], Floats]
 
 
 def misread(means: ArrayLike, errors: Sequence[Floats] = ()) -> Observe:
-    """Return an `Observe` function that adds one error array per phase to the means.
+    """Return an `Observe` function that adds given errors to the true means.
 
-    Means and each error array have the shape (K, D). Later phases have no errors.
+    The means and each array of errors have the shape (K, D). The r-th array belongs to
+    the r-th phase. Later phases have no errors.
     """
     means = _validation.means(means)
     return lambda phase, active: (
@@ -48,6 +49,7 @@ def eliminate(
     ----------
     n_arms : int
     observe : callable
+        `Observe` function, such as the result of `misread`.
     gaps_of : callable
         Function of the means of active arms that returns their gaps, (k, D) -> (k,).
 
@@ -82,7 +84,7 @@ def eliminate(
 def random_means(
     rng: np.random.Generator, family: str, n_arms: int, n_objectives: int
 ) -> Floats:
-    """Draw means (K, D) of one of `FAMILIES`.
+    """Draw mean rewards (K, D) of a random problem from one of `FAMILIES`.
 
     Examples
     --------
@@ -106,10 +108,10 @@ def random_means(
 def adverse_errors(
     rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool
 ) -> Floats:
-    """Draw errors of means of plus or minus ``size``.
+    """Draw errors of means, which are plus or minus ``size``.
 
-    If ``aimed``, one random arm has only positive errors, and another only negative
-    ones.
+    If ``aimed``, all errors of one random arm are positive, and all errors of another
+    random arm are negative.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def lemma_trials(
     Parameters
     ----------
     trials : int
-        Number of problems of up to 8 arms and 4 objectives, which rotate through
+        Number of problems of up to 8 arms and 4 objectives, in equal parts from each of
         `FAMILIES`. Half of them have ``aimed`` errors (see `adverse_errors`).
     seed : int
     shares : sequence of float
@@ -142,7 +144,7 @@ def lemma_trials(
     Returns
     -------
     ndarray of int
-        Number of problems with a wrong set, per share.
+        Number of problems with a wrong set, for each share.
 
     Examples
     --------
@@ -173,17 +175,17 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     r"""Return means of six arms, and errors that mislead gap elimination.
 
     All numbers are in units of 1/64. Only the second arm dominates the first, by the
-    tiny ``margin``. The largest gap is 8, the gap of the last arm. With errors of x,
-    the second arm has the gap 4x - 2 margin, and the last arm 8 - 4x. If x > 1 +
-    margin / 4, the second arm is removed first, and no remaining arm dominates the
-    first.
+    tiny ``margin``. The last arm has the largest gap, which is 8. With errors of x, the
+    gap of the second arm is 4x - 2 margin, and the gap of the last arm is 8 - 4x. If x
+    > 1 + margin / 4, the second arm is removed first, and then no remaining arm
+    dominates the first.
 
     Parameters
     ----------
     share : float
         Size of the errors, as a share of the largest gap.
     margin : float
-        With a smaller margin, a share closer to 1/8 misleads.
+        The smaller the margin, the closer to 1/8 is the smallest share that misleads.
 
     Returns
     -------
@@ -214,9 +216,9 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
 
 
 def misleads(means: Floats, signs: Floats, share: float) -> bool:
-    """Return whether errors in the first phase lead to a wrong set.
+    """Return whether given errors in the first phase lead to a wrong set.
 
-    The errors have the given signs, and ``share`` times the largest gap as their size.
+    The errors have the given signs. Their size is ``share`` times the largest gap.
 
     Examples
     --------
@@ -239,20 +241,20 @@ def local_search(
 ) -> tuple[float, float, int]:
     """Search near `sharp_example` for smaller errors that mislead gap elimination.
 
-    The search moves arms and flips errors at random. It keeps a change if errors below
-    the smallest share so far then lead to a wrong set.
+    The search changes means and signs of errors at random. It keeps a change if, with
+    the change, smaller errors than before lead to a wrong set.
 
     Parameters
     ----------
     tries, seed : int
     margin : float
-        Margin of the initial example. With a smaller margin, its share is closer to
-        1/8.
+        Margin of `sharp_example`, from which the search starts.
 
     Returns
     -------
     share, start : float
-        The smallest share that misleads, and the share of the initial example.
+        The smallest error that misleads, as a share of the largest gap: after the
+        search, and for the initial example.
     improvements : int
         Number of kept changes.
 
@@ -286,16 +288,16 @@ def local_search(
 
 
 def _smallest(means: Floats, signs: Floats, upper: float) -> float:
-    """Return the smallest share that misleads, by bisection below ``upper``."""
+    """Return the smallest misleading share below ``upper``, by bisection."""
     return float(
         bisect(lambda share: misleads(means, signs, share) - 0.5, 0, upper, xtol=1e-6)
     )
 
 
 def gap_bounds_hold(means: ArrayLike) -> bool:
-    r"""Return whether :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)` for every arm.
+    r"""Return whether the gap of every arm equals a form that Lemma 2 uses.
 
-    The proof of Lemma 2 uses this form of the gap.
+    The form is :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)`.
 
     Examples
     --------
@@ -322,7 +324,7 @@ def smallest_gaps(trials: int, seed: int) -> Floats:
     Returns
     -------
     ndarray, shape (trials, 2)
-        In ascending order. The two gaps of a problem are always equal.
+        The gaps of each problem in ascending order. The two gaps are always equal.
 
     Examples
     --------
@@ -340,9 +342,9 @@ def smallest_gaps(trials: int, seed: int) -> Floats:
 
 
 def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Return the maximum of :math:`C(A) / \gamma_{(|A|)}^2` over all sets of arms A.
+    r"""Return the complexity by its definition, a maximum over all sets of arms.
 
-    This is the paper's definition of the complexity.
+    The maximum of :math:`C(A) / \gamma_{(|A|)}^2` is over all non-empty sets A.
 
     Parameters
     ----------
@@ -370,8 +372,8 @@ def brute_force_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
 def one_term_gaps(means: ArrayLike) -> Floats:
     r"""Return classification gaps without the second term of :math:`\Delta_i^+`.
 
-    The remaining term is :math:`\min_j M(i, j)`. These gaps show why the definition
-    needs the second term.
+    For arms on the front, the remaining term is :math:`\min_j M(i, j)`. These gaps show
+    why the definition needs the second term.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of the steps of Theorem 1, and of bounds on the pulls."""
+"""Checks of the steps of Theorem 1, and of sharper bounds on the pulls of an arm."""
 
 from itertools import product
 from math import log

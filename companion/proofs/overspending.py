@@ -1,4 +1,4 @@
-"""CoPSI with random costs: exact probabilities of overspending."""
+"""Checks of CoPSI with random costs, by exact probabilities of overspending."""
 
 from itertools import product
 from math import sqrt
@@ -17,13 +17,14 @@ from companion.proofs.exact_errors import two_arm_error
 def exact_overspend(
     pulls: ArrayLike, costs: ArrayLike, budget: float, *, cost_ratio: float
 ) -> float:
-    """Return the probability that fixed numbers of pulls cost more than the budget.
+    """Return the exact probability that given pulls cost more than the budget.
 
-    A pull costs lambda or 1.
+    The costs are random: a pull costs lambda or 1.
 
     Parameters
     ----------
     pulls : array_like of int, shape (K,)
+        Number of pulls of each arm.
     costs : array_like, shape (K,)
         Mean costs in [lambda, 1].
     budget : float
@@ -34,7 +35,8 @@ def exact_overspend(
     Returns
     -------
     float
-        Computed by convolution of binomial distributions. Time O(N^2) for N pulls.
+        The probability, by convolution of binomial distributions. Time O(N^2) for N
+        pulls.
 
     Examples
     --------
@@ -54,10 +56,11 @@ def exact_overspend(
 
 
 def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float:
-    r"""Return the exact probability of overspending for the plan of largest variance.
+    r"""Return the exact probability of overspending in the worst case.
 
-    The plan has two arms of mean cost :math:`\sqrt\lambda`, and a share ``margin`` of
-    the budget in reserve.
+    The worst case has the largest variance of the total cost: two arms of mean cost
+    :math:`\sqrt\lambda`, whose pulls cost lambda or 1. The number of pulls is planned
+    for :math:`1 - \delta` times the budget, where delta is ``margin``.
 
     Examples
     --------
@@ -71,11 +74,11 @@ def worst_overspend(budget: float, margin: float, *, cost_ratio: float) -> float
 
 
 def variance_trials(trials: int, seed: int) -> float:
-    r"""Return the largest ratio of the variance of random costs to its bound.
+    r"""Return the largest ratio of the variance of a cost to its bound, over trials.
 
-    The bound for costs in [lambda, 1] of mean c is :math:`(1 - \sqrt\lambda)^2 c`.
-    Distributions have four points. In every second distribution, all points are lambda
-    or 1.
+    The bound for a cost in [lambda, 1] of mean c is :math:`(1 - \sqrt\lambda)^2 c`. In
+    each trial, the cost has a random distribution on four points. In every second
+    trial, all points are lambda or 1.
 
     Examples
     --------
@@ -95,10 +98,10 @@ def variance_trials(trials: int, seed: int) -> float:
 def cut_bernstein(
     exact: Floats, bound: Floats, square: Floats, variance: Floats, step: Floats
 ) -> list[Holds]:
-    """Return two checks of a Bernstein bound, one per term of its denominator.
+    """Return two functions that check a Bernstein bound with a changed constant.
 
-    The exponent of the bound is -square / (variance + step). Each check divides one of
-    the two terms by a factor.
+    The exponent of the bound is -square / (variance + step). The first function divides
+    the variance by a factor, and the second divides the step.
     """
 
     def holds(variance_factor: float, step_factor: float) -> bool:

@@ -89,7 +89,7 @@ def check_zero_gap(seed: int) -> CheckResult:
 
 
 def reached_targets(finder: cb.CoPSI) -> list[int]:
-    """Return the targets of the phases of a finished run."""
+    """Return the sampling target of each phase of a finished run of CoPSI."""
     return [phase.target for phase in finder.phases]
 
 
@@ -114,7 +114,7 @@ def check_targets(seed: int) -> CheckResult:
 
 
 def _standard(n_arms: int) -> float:
-    """Return the constant of successive rejects at equal costs."""
+    """Return the constant of successive rejects, for equal costs."""
     return 0.5 + sum(1 / k for k in range(2, n_arms + 1))
 
 

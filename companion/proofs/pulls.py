@@ -1,8 +1,9 @@
-"""CoHV-UCB as printed, on known arms, with the quantities of Theorem 1 recorded.
+"""Runs of CoHV-UCB as printed, which record the quantities in the proof of Theorem 1.
 
 Algorithm 1 selects among all arms until a pull crosses the budget, and the proof of
-Theorem 1 is about this form. `CoHVUCB` does the same with ``selection="all"``. By
-default it selects among affordable arms, as in the paper's experiments.
+Theorem 1 is about this form. `cobandit.CoHVUCB` does the same with
+``selection="all"``. By default, it selects among affordable arms, as in the paper's
+experiments.
 """
 
 from math import log, sqrt
@@ -22,12 +23,15 @@ from companion.proofs.known_arms import Arms
 
 
 class WatchedRuns(NamedTuple):
-    """Records of R runs. Pulls and spend count completed pulls within the budget."""
+    """Records of R runs of CoHV-UCB.
 
-    pulls: NDArray[np.int64]  #: (R, K)
-    spent: NDArray[np.float64]  #: (R,)
+    ``pulls`` and ``spent`` include only pulls that were completed within the budget.
+    """
+
+    pulls: NDArray[np.int64]  #: (R, K) pulls per arm
+    spent: NDArray[np.float64]  #: (R,) total cost
     last_arm: NDArray[np.int64]  #: (R,) arm of the pull that crossed the budget
-    last_cost: NDArray[np.float64]  #: (R,) cost of this pull
+    last_cost: NDArray[np.float64]  #: (R,) cost of the pull that crossed the budget
     #: (R, K) whether a mean reward was too large, or the mean cost too small, by more
     #: than the radius
     over: NDArray[np.bool_]
@@ -40,13 +44,14 @@ class WatchedRuns(NamedTuple):
     closest: NDArray[np.float64]
 
     def on_event(self) -> NDArray[np.bool_]:
-        """Return which runs stayed on the concentration event, shape (R,)."""
+        """Return the mask (R,) of the runs on which the concentration event holds."""
         return ~np.asarray((self.over | self.under).any(axis=1))
 
     def on_needed_event(self, best: int) -> NDArray[np.bool_]:
-        """Return whether the part of the event that concerns an arm holds, (R, K).
+        """Return whether the event for each arm holds in each run, shape (R, K).
 
-        The arm must not be overestimated, and the best arm must not be underestimated.
+        On the event for an arm, its index is never too large by more than its radius
+        allows, and the index of the best arm is never too small.
         """
         return ~(self.over | self.under[:, [best]])
 
@@ -116,15 +121,15 @@ def run_cohv(
     r"""Run CoHV-UCB as printed, and record the quantities of its proof.
 
     This is Algorithm 1 with the radii of the theory. Quantities of an arm are recorded
-    after each of its pulls. They do not change between two pulls of the arm, so
-    every round is covered. The concentration event is checked only for samples that
-    were drawn.
+    after each of its pulls. As they do not change between two pulls of the arm, all
+    rounds are included. The concentration event is checked only at sample sizes that
+    the run reaches.
 
     Parameters
     ----------
     arms : Arms
     budget : float
-        B, at least the largest cost of one pull, summed over arms.
+        B, at least the sum over arms of the largest cost of one pull.
     replications : int
         Number of independent runs.
     alpha : float
@@ -156,8 +161,8 @@ def run_cohv(
     needed = float(sum(largest_costs))
     if needed > _budget.add_slack(budget):
         raise BudgetError(
-            f"budget {budget:g} may not be enough for one pull of each arm: at least"
-            f" {needed:g} is needed",
+            f"budget {budget:g} may not pay for one pull of each arm; give at least"
+            f" {needed:g}",
             needed,
         )
 
@@ -187,7 +192,7 @@ BOUNDS = ("Theorem 1", "lean", "instance", "threshold", "split")
 def pull_bounds(
     problem: Problem, arm: int, *, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> dict[str, float]:
-    r"""Return Theorem 1 and the sharper bounds for one suboptimal arm.
+    r"""Return bounds on the pulls of an arm: Theorem 1, and sharper bounds.
 
     Parameters
     ----------
@@ -239,7 +244,7 @@ def pull_bounds(
 def compare_bounds(
     arms: Arms, budget: float, replications: int, *, alpha: float = 2.0, seed: int = 0
 ) -> tuple[pd.DataFrame, WatchedRuns]:
-    r"""Return bounds and simulated pulls of each suboptimal arm, and the runs.
+    r"""Simulate CoHV-UCB, and compare the pulls of suboptimal arms with their bounds.
 
     Parameters
     ----------
@@ -253,12 +258,13 @@ def compare_bounds(
     Returns
     -------
     frame : DataFrame
-        One row per suboptimal arm, in the order of their gaps: ``arm``; ``gap``; the
-        bounds by name; ``simulated``, the mean number of pulls; ``low`` and ``high``,
-        its 95 % interval; ``affordable``, a bound on the expected pulls if the whole
-        budget is spent on the arm, :math:`(B + 1 - \lambda) / \mu_i^c`; ``trivial``,
-        the bound :math:`B / \lambda`.
+        One row per suboptimal arm, in the order of the gaps: ``arm``; ``gap``; the
+        bounds of `pull_bounds` by name; ``simulated``, the mean number of pulls;
+        ``low`` and ``high``, its 95 % interval; ``affordable``, a bound on the expected
+        pulls if the whole budget is spent on the arm, :math:`(B + 1 - \lambda) /
+        \mu_i^c`; ``trivial``, the bound :math:`B / \lambda`.
     runs : WatchedRuns
+        Records of the simulated runs.
 
     Raises
     ------

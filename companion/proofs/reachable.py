@@ -1,4 +1,4 @@
-"""Reachable active sets: exact computation, simulation, and checks of their bounds."""
+"""Checks of bounds with reachable sets: the active sets that small errors allow."""
 
 from functools import partial
 from itertools import product
@@ -21,12 +21,11 @@ from companion.proofs.simulated_errors import swapped_costs
 
 
 def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
-    r"""Return exactly which arms can have the largest empirical gap.
+    r"""Return the exact mask of the arms that can have the largest empirical gap.
 
-    Empirical means may err by ``slack`` / 2. Arms that `companion.bounds.may_leave`
-    excludes are not tested again. For every other arm, two mixed-integer linear
-    programs are solved: one in which its gap is :math:`\Delta^-`, one in which it is
-    :math:`\Delta^+`.
+    Empirical means may err by ``slack`` / 2. `companion.bounds.may_leave` excludes some
+    arms. For every other arm, two mixed-integer linear programs are solved: one for the
+    case that its gap is :math:`\Delta^-`, and one for the case :math:`\Delta^+`.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     Returns
     -------
     ndarray of bool, shape (k,)
-        True also for an arm whose gap can tie with the largest gap of the others.
+        True also for an arm whose gap can equal the largest gap of the other arms.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
 
 
 def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> bool:
-    """Return whether means within ``reach`` can give this arm the largest gap.
+    """Return whether an arm can have the largest gap if means err by ``reach``.
 
     The gap is Delta^- if ``dominated``, else Delta^+. Let m(i, j) be the minimum of
     x_j - x_i over the objectives, and M(i, j) the maximum of x_i - x_j. Then
@@ -75,7 +74,7 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
     minus = [program.variable(0, 2) for _ in x]
 
     def lower(i: int, j: int, margin: Inequality) -> list[Inequality]:
-        """Return the inequalities x_i + margin <= x_j, one per objective."""
+        """Return the inequality x_i + margin <= x_j for each objective."""
         return [{x[i][d]: 1, x[j][d]: -1, **margin} for d in range(n_objectives)]
 
     # m(i, j) <= minus_i for every j: in some objective, x_j - minus_i <= x_i
@@ -83,8 +82,8 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
         for j in others[i]:
             program.one_of([row] for row in lower(j, i, {minus[i]: -1}))
 
-    # every other gap is at most the level: Delta_j^- is at most the level, and so is,
-    # for some i, one of the two terms of Delta_j^+
+    # every other gap is at most the level: Delta_j^- is at most the level, and for some
+    # i, one of the two terms of Delta_j^+ is at most the level
     for j in others[arm]:
         program.all_of([{minus[j]: 1, level: -1}])
         small_terms = []
@@ -94,12 +93,12 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
             small_terms.append([excess, *lower(i, j, excess)])
         program.one_of(small_terms)
 
-    # Delta^- of the arm is at least the level: some j is ahead by the level everywhere
+    # Delta^- of the arm is at least the level: some j is better by the level everywhere
     if dominated:
         program.one_of(lower(arm, j, {level: 1}) for j in others[arm])
         return program.feasible()
 
-    # Delta^+ of the arm is at least the level: for every j, both terms are
+    # Delta^+ of the arm is at least the level: for every j, both of its terms are
     for j in others[arm]:
         program.one_of([row] for row in lower(j, arm, {level: 1}))
 
@@ -117,7 +116,9 @@ def _has_largest_gap(means: Floats, arm: int, reach: float, dominated: bool) -> 
 def unlisted_sets(
     means: ArrayLike, runs: int, seed: int, share: float = SHARP_SHARE
 ) -> int:
-    r"""Count active sets of simulated runs that are not listed as reachable.
+    r"""Count the active sets in simulated runs that `reachable_sets` does not list.
+
+    A count above zero refutes `companion.bounds.reachable_sets`.
 
     Parameters
     ----------
@@ -126,14 +127,13 @@ def unlisted_sets(
         Number of runs and their seed. In two of three runs, all errors have the largest
         allowed size.
     share : float
-        Largest error of a mean over :math:`\gamma_{(k)}`. Up to 1/8, the lemma promises
-        that every set is listed.
+        Largest error of a mean over :math:`\gamma_{(k)}`. For shares up to 1/8, every
+        set should be listed.
 
     Returns
     -------
     int
-        Number of active sets of gap elimination that are not in
-        `companion.bounds.reachable_sets`.
+        Number of active sets of gap elimination that are not listed.
 
     Examples
     --------
@@ -165,10 +165,11 @@ def unlisted_sets(
 
 
 def complexities(seed: int, n_arms: int) -> pd.DataFrame:
-    """Return complexities of a random problem, with two assignments of its costs.
+    """Compare the paper's complexity of a random problem with two over reachable sets.
 
-    The problem has two objectives. The most expensive arms are the hardest to classify
-    in the first assignment, and the easiest in the second.
+    The problem has two objectives. Its costs are assigned to its arms in two ways. The
+    most expensive arms are the hardest to classify in the first, and the easiest in the
+    second.
 
     Parameters
     ----------
@@ -178,9 +179,9 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     -------
     DataFrame, two rows
         ``costly``, which arms are expensive ("hardest" or "easiest"), and three
-        complexities, each at most the previous one: the paper's ``H``; ``named``, over
-        the reachable sets of `companion.bounds.may_leave`; ``exact``, over those of
-        `exactly_leave`.
+        complexities, each at most the previous one: ``H``, the paper's; ``named``, over
+        the reachable sets by the rule `companion.bounds.may_leave`; ``exact``, over the
+        reachable sets by the rule `exactly_leave`.
 
     Examples
     --------
@@ -204,13 +205,16 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
 
 
-#: Distance of the middle of `three_arms` from the place at which it can just be removed
-#: first, in units of the largest gap.
+#: Distance of the second arm of `three_arms` from the mean at which it can just be
+#: removed first, in units of the largest gap.
 APART = 1e-3
 
 
 def three_arms(within: float) -> Floats:
-    """Return means of three arms; the last two are a share of the largest gap apart."""
+    """Return means of three arms with one objective.
+
+    The last two means differ by ``within`` times the largest gap.
+    """
     return np.array([[0.9], [0.1 + 0.8 * within], [0.1]])
 
 

@@ -1,4 +1,4 @@
-"""Simulated errors of identification on problems with known means."""
+"""Simulated error probabilities of identification on problems with known means."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -24,7 +24,7 @@ from companion.proofs.known_arms import (
 
 
 def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
-    """Return a table whose bootstrap is a bandit of Bernoulli rewards and fixed costs.
+    """Return an evaluation table whose replays are Bernoulli bandits with fixed costs.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     Returns
     -------
     EvaluationTable
-        Each arm has 20 evaluation rows. With a mean of m/20, m of these rows are 1 and
-        the others 0. The ones of coordinate d start 7 d rows earlier, so
-        coordinates are dependent.
+        Each arm has 20 rows in the evaluation split. For a mean of m/20, the reward is
+        1 in m of these rows, and 0 in the others. The ones of objective d start 7 d
+        rows earlier, so objectives are dependent.
 
     Raises
     ------
@@ -63,12 +63,13 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
 def random_problems(count: int, seed: int) -> list[Problem]:
     """Draw problems of 3 to 6 arms and two objectives, with means on a grid of 1/20.
 
-    Costs are from 1/10 to 1. Classification gaps are at least 1/10, so moderate
-    budgets are enough for few errors.
+    Costs are from 1/10 to 1. Classification gaps are at least 1/10, so errors are rare
+    at moderate budgets.
 
     Parameters
     ----------
     count, seed : int
+        Number of problems, and seed.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def errors_by_budget(
     seed: int = 0,
     method: str = "CoPSI",
 ) -> pd.DataFrame:
-    """Measure the error probability of an identification method at given budgets.
+    """Simulate an identification method at given budgets, and count its errors.
 
     Parameters
     ----------
@@ -113,9 +114,9 @@ def errors_by_budget(
     Returns
     -------
     DataFrame, one row per budget
-        ``budget``; ``errors`` and ``runs``, their numbers; ``error``, the share of
-        errors; ``low`` and ``high``, its Wilson 95 % interval. A run whose budget is
-        too small for the method counts as an error.
+        ``budget``; ``errors``, the number of wrong runs; ``runs``, the number of all
+        runs; ``error``, the share of wrong runs; ``low`` and ``high``, its Wilson 95 %
+        interval. A run whose budget is too small for the method counts as wrong.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def budget_for_error(
     seed: int = 0,
     method: str = "CoPSI",
 ) -> float:
-    """Estimate the budget at which the measured error falls to ``error``.
+    """Estimate by simulation the budget at which a method has a given error.
 
     The budget is doubled until the error is small enough. The last doubling is then
     divided into four steps, and the budget is interpolated in the logarithm of the
@@ -156,7 +157,7 @@ def budget_for_error(
     ----------
     problem : Problem
     error : float
-        Error in (0, 1), well above 1 / ``replications``.
+        Error probability in (0, 1), well above 1 / ``replications``.
     replications, seed : int
     method : str
 
@@ -192,9 +193,10 @@ def budget_for_error(
 
 
 def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
-    r"""Return the smallest :math:`n_r \gamma_{(k_r)}^2` of a run over its lower bound.
+    r"""Return how close a run of CoPSI comes to a lower bound on its targets.
 
-    Step 3 of the proof of Theorem 2 states the bound.
+    Step 3 of the proof of Theorem 2 bounds :math:`n_r \gamma_{(k_r)}^2` from below,
+    where :math:`n_r` is the target of phase r.
 
     Parameters
     ----------
@@ -207,8 +209,9 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
     Returns
     -------
     float
-        The minimum over the phases of a run of CoPSI, over :math:`B / (2 L_{K,\lambda}
-        H_{\mu,c})`. A value below one refutes the step.
+        The minimum of :math:`n_r \gamma_{(k_r)}^2` over the phases, divided by its
+        lower bound :math:`B / (2 L_{K,\lambda} H_{\mu,c})`. A value below one refutes
+        the step.
 
     Examples
     --------
@@ -228,7 +231,10 @@ def least_target_share(problem: Problem, budget: float, seed: int = 0) -> float:
 
 
 def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
-    """Fit the slope of -log(error) against the budget, with binomial weights.
+    """Fit the exponential rate at which the error decreases with the budget.
+
+    The rate is the slope of -log(error) against the budget, by least squares with
+    binomial weights.
 
     Parameters
     ----------
@@ -239,8 +245,8 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     Returns
     -------
     dict
-        ``rate`` per unit of budget, and ``low`` and ``high``, its 95 % interval. The
-        interval accounts for the randomness of the numbers of errors only.
+        ``rate``, per unit of budget, and ``low`` and ``high``, its 95 % interval. The
+        interval accounts only for the randomness of the numbers of errors.
 
     Raises
     ------
@@ -257,8 +263,8 @@ def decay_rate(measured: pd.DataFrame) -> dict[str, float]:
     fitted = _fitted(measured)
     if len(fitted) < 2:
         raise CobanditError(
-            f"measured: only {len(fitted)} budgets have 20 errors and an error rate"
-            " of at most one half; at least two are needed",
+            "measured: at least two budgets must have 20 errors and an error rate of at"
+            f" most one half; only {len(fitted)} budgets have",
             argument="measured",
             code="few-budgets",
         )
@@ -288,7 +294,7 @@ def has_enough_errors(measured: pd.DataFrame) -> bool:
 
 
 def _fitted(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows to fit: at least 20 errors, in at most half of the runs."""
+    """Return the rows with at least 20 errors, in at most half of the runs."""
     return measured[(measured["errors"] >= 20) & (measured["error"] <= 0.5)]
 
 
@@ -300,7 +306,7 @@ def by_objectives(
     n_arms: int = 16,
     rho: float = 200,
 ) -> pd.DataFrame:
-    r"""Measure fronts, complexities and errors as objectives are added to problems.
+    r"""Measure how the front, complexity and error depend on the number of objectives.
 
     Each problem is drawn with the largest number of objectives. For every smaller D,
     its first D objectives are used. Problems in which a classification gap is zero for
@@ -359,10 +365,10 @@ def by_objectives(
 
 
 def swapped_costs(problem: Problem) -> tuple[Problem, Problem]:
-    """Return a problem with two reassignments of its costs.
+    """Reassign the costs of a problem to its arms in two ways.
 
-    In the first, the most expensive arms are the hardest to classify; in the second,
-    the easiest.
+    In the first returned problem, the most expensive arms are the hardest to classify;
+    in the second, they are the easiest.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of Corollary 1: exact utility of the best policy, and exact pulls."""
+"""Checks of Lemma 1 and Corollary 1, with the exact utility of the best policy."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ def optimal_utility(
     *,
     boundary: bool = False,
 ) -> Floats:
-    r"""Return the largest expected utility of an adaptive policy, for every budget.
+    r"""Return the largest expected utility of any policy, for every budget up to B.
 
     The utility :math:`R_b^\star` solves Bellman's equation over the remaining budget b.
     A pull of arm i costs :math:`c_{is}` with probability :math:`p_{is}`, and earns
@@ -29,9 +29,9 @@ def optimal_utility(
         V(b) = \max_i \sum_s p_{is}\, \mathbb 1\{c_{is} \le b\}
             \bigl(u_{is} + V(b - c_{is})\bigr).
 
-    With ``boundary``, the pull that crosses the budget also earns its utility. It ends
-    the run. For a single arm, the result is the value of pulling it until the end. If
-    utilities are the costs, the result is the expected spend.
+    With ``boundary``, the pull that crosses the budget and ends the run also earns its
+    utility. For a single arm, the result is the value of pulling it until the end. If
+    the utility of a pull is its cost, the result is the largest expected spending.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def optimal_utility(
     gains = np.asarray(utilities, dtype=np.float64).reshape(len(cost_values), -1)
     if (steps < 1).any() or (steps != cost_values).any():
         raise CobanditError(
-            "costs must be whole numbers of grid steps, at least 1",
+            "costs must be positive integers",
             argument="costs",
             code="not-grid-steps",
         )
@@ -81,7 +81,8 @@ def optimal_utility(
         or not np.allclose(chances.sum(axis=1), 1)
     ):
         raise CobanditError(
-            "each row of probabilities must be a distribution over the arm's costs",
+            "probabilities must have the shape of costs, be non-negative, and sum to"
+            " one in each row",
             argument="probabilities",
             code="not-a-distribution",
         )
@@ -97,10 +98,11 @@ def optimal_utility(
 
 
 def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
-    r"""Count the pulls of a run by the definition of T(B) and by Algorithm 1's loop.
+    r"""Count the pulls of a run by the definition of T(B), and by Algorithm 1's loop.
 
-    The definition is :math:`T(B) = \max\{t : C_t \le B\}`. The loop continues while the
-    spend is at most B, so it also counts the pull that crosses B.
+    The definition is :math:`T(B) = \max\{t : C_t \le B\}`, where :math:`C_t` is the
+    total cost of the first t pulls. The loop continues while the total cost is at most
+    B, so it also counts the pull that crosses B.
 
     Parameters
     ----------
@@ -130,11 +132,12 @@ def completed_pulls(costs: ArrayLike, budget: float) -> tuple[int, int]:
 def expected_stopping(
     units: ArrayLike, chances: ArrayLike, budget: int
 ) -> dict[str, float]:
-    r"""Return the expected pulls and the expected spend of one arm with random costs.
+    r"""Return the expected pulls and the expected total cost of a run with one arm.
 
-    Costs are whole units. At a stopping time, the expected spend equals the mean cost
-    times the expected number of pulls (Wald). The pull that crosses the budget is a
-    stopping time. T(B) is not, since it is known only after the next pull.
+    Costs are random integers. By Wald's identity, at a stopping time, the expected
+    total cost equals the mean cost times the expected number of pulls. The number of
+    the pull that crosses the budget is a stopping time. T(B), the number of completed
+    pulls, is not a stopping time, because it is known only after the next pull.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Statements about evaluating once, checked by enumeration and simulation."""
+"""Checks of methods that evaluate instances without replacement, and of their bounds.
+
+Exact probabilities are computed by enumeration, others by simulation.
+"""
 
 from bisect import bisect_left
 from math import sqrt
@@ -16,19 +19,19 @@ from companion.proofs.known_arms import share_instances
 
 
 def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
-    """Return the largest spent share of the budget of `CoPSIOnce` on random problems.
+    """Return the largest share of its budget that `CoPSIOnce` spends in random runs.
 
-    A share above one by more than rounding refutes the statement that the plan never
-    overspends.
+    A share above one, by more than rounding, refutes the statement that the method
+    never overspends.
 
     Parameters
     ----------
     n_problems, replications : int
-        Number of problems, and of orders of the instances per problem. Problems have 2
-        to 8 configurations, 1 to 30 instances and 1 to 3 objectives. Their costs differ
-        by a factor of up to 1,000, and their budgets run from one evaluation per
-        configuration to more than the full cost. Half of the runs are charged realised
-        costs, which are random and below the declared costs.
+        Number of problems, and number of random orders of the instances per problem.
+        Problems have 2 to 8 configurations, 1 to 30 instances and 1 to 3 objectives.
+        Costs differ by a factor of up to 1,000, and budgets range from the cost of one
+        evaluation per configuration to more than the cost of everything. Half of the
+        runs are charged realised costs, which are random and below the declared costs.
     seed : int
 
     Returns
@@ -64,17 +67,18 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
 
 
 def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
-    """Return the share of the full cost that every method with error delta needs.
+    """Return a lower bound on the cost of methods with error delta on a table.
 
-    At a smaller share, no method is right with probability 1 - delta on every table.
+    The bound is a share of the cost of evaluating everything. No method that is right
+    with probability 1 - delta on every table spends less on this table on average.
 
     Parameters
     ----------
     table : EvaluationTable
         Only instances of the evaluation split that all configurations share are used.
     delta : float
-        Bound on the error, as in `companion.bounds.least_evaluations`. The evaluations
-        that it counts are charged declared costs.
+        Bound on the error, as in `companion.bounds.least_evaluations`. The function
+        multiplies the result of this bound by declared costs.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def least_share(table: EvaluationTable, delta: float = 0.0) -> float:
 def what_pairing_buys(
     table: EvaluationTable, gap: float = 0.1, level: float = 0.05
 ) -> dict[str, float]:
-    """Measure how much sharing instances reduces the variance of a difference.
+    """Measure how much shared instances reduce the variance of differences.
 
     Parameters
     ----------
@@ -110,9 +114,9 @@ def what_pairing_buys(
     -------
     dict
         ``"variance kept"``, the variance of the difference of two configurations over
-        the sum of both variances, as a median over pairs; ``"paired"``, the share of
-        the instances that is enough by `companion.bounds.paired_error_bound`, with the
-        median variance of a difference.
+        the sum of their variances, as a median over pairs; ``"paired"``, the share of
+        the instances at which `companion.bounds.paired_error_bound` is at most
+        ``level``, with the median variance of a difference.
 
     Examples
     --------
@@ -252,7 +256,7 @@ def check_early_error(seed: int) -> CheckResult:
 
     wrong, early, planned = np.array(rows).T
 
-    # rate less three standard errors: above the true rate by chance once in 740 cases
+    # the rate minus three standard errors exceeds the true rate once in 740 cases
     low = wrong - 3 * np.sqrt(wrong * (1 - wrong) / runs)
     return CheckResult(
         f"{len(rows)} cases, {runs:,} orders of {N} instances each",

@@ -1,9 +1,9 @@
-"""Worst paths that the event of Theorem 1 allows.
+"""Largest number of pulls that the concentration event of Theorem 1 allows.
 
-On the event of Theorem 1, all running means stay within their radii. On the worst path,
-the means of a suboptimal arm are always at the upper ends of their radii, and those of
-the best arm at the lower ends. Both are sequences of samples in [0, 1] with costs in
-[lambda, 1], so the algorithm can be run on them. A bound that follows from the
+On this event, all running means stay within their radii. On the worst path, the index
+of a suboptimal arm is always as large as the event allows, and the index of the best
+arm is as small as it allows. Sequences of rewards in [0, 1] and costs in [lambda, 1]
+attain these means, so the algorithm can be run on them. A bound that follows from the
 event alone is therefore at least the number of pulls on this path.
 """
 
@@ -24,7 +24,7 @@ from companion.proofs.pulls import pull_bounds
 def index_at(
     rewards: ArrayLike, cost: ArrayLike, radius: ArrayLike, *, floor: ArrayLike
 ) -> Floats:
-    r"""Return the index of arms with given means, as a function of the radius.
+    r"""Return the index of CoHV-UCB for arms with given means and radii.
 
     .. math::
 
@@ -61,22 +61,24 @@ def extreme_means(
     *,
     upper: bool,
 ) -> tuple[Floats, Floats]:
-    """Return the means within their radii at which the index is largest or smallest.
+    """Return the empirical means at which the index of an arm is extreme on the event.
 
     Parameters
     ----------
     means : array_like, shape (..., D)
+        True mean rewards.
     mean_cost, radius, cost_ratio : array_like, shape (...)
+        True mean cost, confidence radius and lambda.
     upper : bool
-        Whether rewards are at the upper end and the cost at the lower end, or the
-        reverse.
+        True for the largest index, at the largest rewards and the smallest cost; False
+        for the smallest index.
 
     Returns
     -------
     rewards : ndarray, shape (..., D)
-        In [0, 1].
+        Empirical mean rewards, in [0, 1].
     cost : ndarray, shape (...)
-        In [lambda, 1].
+        Empirical mean cost, in [lambda, 1].
 
     Examples
     --------
@@ -91,12 +93,13 @@ def extreme_means(
 def adversarial_pulls(
     problem: Problem, arm: int, *, cost_ratio: float, budget: float
 ) -> int:
-    r"""Count the pulls of an arm on the worst path of the module's docstring.
+    r"""Count the pulls of a suboptimal arm on its worst path.
 
-    The means of the best arm are at the lower ends of their radii, so its index is
-    at least :math:`\nu_{i^\star}`. It is larger only if an end would be outside [0, 1].
+    `companion.proofs.worst_paths` defines the worst path. On it, the means of the best
+    arm are at the lower ends of their intervals, so the index of the best arm is
+    :math:`\nu_{i^\star}`, unless an end is cut off at the limits of rewards or costs.
     The number of pulls of the other arm is one more than the number of n at which its
-    index is at least :math:`\nu_{i^\star}`.
+    index after n pulls is at least :math:`\nu_{i^\star}`.
 
     Parameters
     ----------
@@ -110,7 +113,7 @@ def adversarial_pulls(
     Returns
     -------
     int
-        At most B / lambda + 1, the pulls at cost lambda.
+        At most B / lambda + 1, the number of pulls if each costs lambda.
 
     Examples
     --------
@@ -133,7 +136,11 @@ def adversarial_pulls(
 
 
 def worst_problems() -> list[tuple[Problem, float]]:
-    """Return problems of two arms with lambda: random, and nearly sharp for C."""
+    """Return pairs of a problem with two arms and its lambda.
+
+    Some problems are random. For the others, the constant C of Theorem 1 is nearly as
+    small as possible.
+    """
     rng = np.random.default_rng(0)
     problems = []
     for lam in (0.5, 0.2, 0.1, 0.02):
@@ -151,9 +158,10 @@ def worst_problems() -> list[tuple[Problem, float]]:
 def worst_paths(
     problems: Iterable[tuple[Problem, float]], budget: float
 ) -> pd.DataFrame:
-    """Return bounds on the pulls of the worst arm, and its pulls on the worst path.
+    """Return, for each problem, bounds on the pulls of the worst arm, and its pulls.
 
-    The frame has one row per problem. The pulls are in the column ``made``.
+    The pulls on the worst path are in the column ``made``, and the bounds in columns by
+    name. The frame has one row per problem.
     """
     rows = []
     for problem, lam in problems:

@@ -1,10 +1,11 @@
-"""Independent tables, each from an annealed Markov chain that starts in the prior.
+"""Random tables that agree with printed facts, each from an annealed Markov chain.
 
-The facts are the printed numbers that follow from a table's means. A move preserves the
-prior (preconditioned Crank-Nicolson). It is accepted with probability min(1, exp(-t (E'
-- E))), where E is half the sum of squared deviations of `from_means`. The weight t
-rises to 1. No algorithm is replayed, so E has no noise. The seed of a chain is the
-number of its table, and chains share no random numbers.
+The facts are the printed numbers that follow from a table's means. A chain starts from
+a draw of the prior. Its moves preserve the prior (preconditioned Crank-Nicolson). A
+move is accepted with probability min(1, exp(-t (E' - E))), where E and E' are half the
+sum of squared deviations of `from_means` before and after the move. The weight t rises
+to 1. No algorithm is replayed, so E has no noise. The seed of a chain is the number of
+its table, and chains share no random numbers.
 """
 
 from collections.abc import Callable
@@ -25,20 +26,21 @@ from companion.reconstruction.facts import (
 from companion.reconstruction.hierarchy import SETTINGS, Floats, Setting, State
 from companion.reconstruction.instances import Body, body
 
-#: Number of draws from the prior. A chain starts at the one closest to the facts.
+#: Number of draws from the prior. A chain starts at the draw closest to the facts.
 STARTS = 40
 #: Smallest and largest step of a move. The logarithm of a step is uniform.
 STEPS = (0.02, 1.0)
-#: Allowed relative deviation of uniform allocation's regrets from the printed ones.
+#: Allowed relative deviation of uniform allocation's regrets from the printed regrets.
 CLOSE = 0.03
 
 
 class Stage(NamedTuple):
     """A part of a chain.
 
-    ``of_accuracy`` is the share of moves of accuracies. Tokens and latencies of every
-    ``every``-th instance are used. The weight of the facts rises geometrically from
-    ``first_weight`` to 1, and remains 1 for the last fifth of the moves.
+    ``of_accuracy`` is the share of the moves that change accuracies. Tokens and
+    latencies are computed only for every ``every``-th instance. The weight of the facts
+    rises geometrically from ``first_weight`` to 1, and remains 1 for the last fifth of
+    the moves.
     """
 
     moves: int
@@ -53,7 +55,7 @@ STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
 
 
 class Kind(NamedTuple):
-    """Functions that a chain needs for a kind of tables, with states of any type.
+    """Functions that define a kind of tables for a chain, with states of any type.
 
     Attributes
     ----------
@@ -61,8 +63,8 @@ class Kind(NamedTuple):
         ``draw(setting, rng)`` returns a state from the prior.
     propose : callable
         ``propose(setting, state, of_accuracy, rng)`` returns a state in which some
-        variables have moved: variables that affect only accuracies if ``of_accuracy``,
-        else others.
+        variables have moved. If ``of_accuracy``, these are variables that affect only
+        accuracies; otherwise, variables that affect tokens and latencies.
     body : callable
         ``body(setting, state, every)`` returns the values that do not depend on
         accuracies, or None if the truncated prior excludes the state.
@@ -78,7 +80,7 @@ class Kind(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A drawn table: its state, its means (``land``), and deviations (`from_means`)."""
+    """A drawn table: its state, its values (``land``) and its `from_means`."""
 
     state: Any
     land: Landscape
@@ -91,33 +93,37 @@ class Table(NamedTuple):
 
     @property
     def kept(self) -> bool:
-        """Whether the facts U6 to U9 hold exactly, and U10 and U11 within 3 %."""
+        """Whether the table agrees with the printed facts, so that it may be used.
+
+        The facts U6 to U9 of ``book/protocol-first.md`` must hold exactly, and U10 and
+        U11 within 3 %.
+        """
         exact = self.deviations[2:6]
         regrets = self.deviations[6:8] * UNIFORM_NOISE[:2]
         return bool((exact == 0).all() and (np.abs(regrets) <= CLOSE).all())
 
 
 def walk(values: Floats, rng: np.random.Generator) -> Floats:
-    """Return standard normal variables after a preconditioned Crank-Nicolson step.
+    """Move normal variables by a random step of the preconditioned Crank-Nicolson walk.
 
-    Their distribution remains standard normal.
+    If the variables are standard normal, so are the moved ones.
     """
     step = float(np.exp(rng.uniform(*np.log(STEPS))))
     return np.sqrt(1 - step**2) * values + step * rng.standard_normal(values.shape)
 
 
 def walk_part(state: State, field: str, place: Any, rng: np.random.Generator) -> State:
-    """Return a state in which some variables of one field have moved (`walk`)."""
+    """Return a state in which some variables of one field have moved by `walk`."""
     values = getattr(state, field).copy()
     values[place] = walk(values[place], rng)
     return replace(state, **{field: values})
 
 
 def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a few random configurations.
+    """Return the indices of a few random configurations.
 
-    With probability .6, all are among the 14 of `subset_of`, because the facts on them
-    have the smallest tolerances.
+    With probability .6, all of them are among the 14 of `subset_of`, because the facts
+    about these have the smallest tolerances.
     """
     candidates = subset_of(setting) if rng.random() < 0.6 else np.arange(setting.n_arms)
     return rng.choice(
@@ -128,7 +134,10 @@ def some_configs(setting: Setting, rng: np.random.Generator) -> NDArray[np.int64
 def propose(
     setting: Setting, state: State, of_accuracy: bool, rng: np.random.Generator
 ) -> State:
-    """Return a state of the protocol's prior in which a random part has moved."""
+    """Return a state in which a random part of the variables has moved.
+
+    This is the proposal for tables of the protocol's prior.
+    """
     of_parameters, of_models, of_configs = (
         hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY
     )
@@ -166,7 +175,7 @@ HIERARCHY = Kind(hierarchy.draw_state, propose, body, hierarchy.correct_counts)
 def draw_prior(name: str, number: int) -> Table:
     """Draw a table from the prior, without a chain.
 
-    Of the facts, it meets only those that hold for all draws.
+    The table agrees only with those printed facts that hold for all draws.
     """
     rng = np.random.default_rng((list(SETTINGS).index(name), number, 1))
     return _draw(SETTINGS[name], HIERARCHY, rng, every=1)
@@ -183,7 +192,7 @@ def _look(
 ) -> Table | None:
     """Return the table of a state, or None if the truncated prior excludes the state.
 
-    With ``scene``, the scene of a state that differs only in accuracies is used again.
+    ``scene`` is the scene of a state that differs only in accuracies, if available.
     """
     if scene is None:
         values = kind.body(setting, state, every)
@@ -195,15 +204,15 @@ def _look(
 
 
 def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
-    """Draw a table with a chain.
+    """Draw a reconstruction of one of the paper's tables, with a Markov chain.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     number : int
-        Seed of the chain.
+        Number of the table, which is the seed of its chain.
     kind : Kind
-        Default: tables of the protocol's prior.
+        Kind of tables. Default: tables of the protocol's prior.
 
     Returns
     -------
@@ -216,7 +225,7 @@ def draw(name: str, number: int, kind: Kind = HIERARCHY) -> Table:
     starts = [_draw(setting, kind, rng, STAGES[0].every) for _ in range(STARTS)]
     current = min(starts, key=lambda table: table.energy)
     for stage in STAGES:
-        # compute the table again, since the new stage may use other instances
+        # compute the table again, because the new stage may use other instances
         current = _look(setting, kind, current.state, stage.every) or current
         if current.kept and stage is STAGES[-1]:
             break

@@ -1,10 +1,10 @@
 """The paper's experiments on a drawn table.
 
-Values have the keys of `companion.paper.published`. Numbers of replays are the paper's,
-so a value has the same noise as a printed one. In a replay, all methods see the same
-evaluations, as in the paper, except for uniform identification at the largest budget.
-`READINGS` lists alternatives to the book's defaults where the paper leaves a choice
-open.
+Results have the keys of `companion.paper.numbers.run_key`. Numbers of replays are the
+paper's, so a result has the same noise as a printed number. In a replay, all methods
+receive the same evaluations, as in the paper, except for uniform identification at the
+largest budget. The paper leaves some choices open. `READINGS` lists alternatives to the
+book's defaults.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ F1_RHO = (10, 200)
 MOST_UNIFORM = 1000
 
 DEFAULT = "default"
-#: Readings of choices that the paper leaves open, by their numbers in
-#: ``notebooks/claims.md``.
+#: Readings of the paper, each of which changes one choice that the paper leaves open.
+#: Keys are the numbers of these choices in the book.
 READINGS = {
     DEFAULT: "the book's defaults",
     "A1": "the index's α is 1, not 2",
@@ -70,8 +70,8 @@ READINGS = {
     "A11": "F1 against the front of all instances",
 }
 #: Readings that concern one identification method: the method, and its options as a
-#: function of the arms' costs and the largest single cost. They run at the largest
-#: budget only, since the paper's contrasts are about this budget.
+#: function of the arms' costs and the largest single cost. They run only at the largest
+#: budget, because contrasts are about this budget.
 OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A5": (
         "CoPSI",
@@ -85,20 +85,21 @@ OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
 
 
 def play(name: str, land: Landscape, seed: int) -> Values:
-    """Run the paper's experiments on a table, with the book's readings.
+    """Run the paper's experiments on a drawn table, with the book's default choices.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     land : Landscape
+        The drawn table.
     seed : int
         Seed of the replays.
 
     Returns
     -------
     dict
-        Regrets and moving averages at the largest budget, errors and F1, by
-        `companion.paper.numbers.run_key`.
+        Regrets and moving averages at the largest budget, errors, and F1. Keys are
+        those of `companion.paper.numbers.run_key`.
     """
     values = _online(name, land, _pull(land, seed))
     for experiment in ("identification", "full-set"):
@@ -107,13 +108,15 @@ def play(name: str, land: Landscape, seed: int) -> Values:
 
 
 def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
-    """Run the experiments again with each other reading that changes them.
+    """Run the paper's experiments on a drawn table under each reading of `READINGS`.
+
+    The default reading is left out. Only results that a reading changes are computed.
 
     Returns
     -------
     dict of dict
-        Values by reading, and by key as in `play`. A value is NaN if the budget allows
-        no pull under the reading.
+        Results by reading, and by key as in `play`. A result is NaN if the budget
+        allows no pull under the reading.
     """
     pulls = _pull(land, seed)
     best_efficiency = float(land.problem.efficiency.max())
@@ -169,9 +172,10 @@ def _identify(
     reading: str | None = None,
     truth: Any = None,
 ) -> Values:
-    """Return errors on the 14 arms, or F1 on the full set.
+    """Return the errors of methods on the 14 arms, or their F1 on all arms.
 
-    By default, the truth is the Pareto set of the evaluation split.
+    ``truth`` is the mask of the true Pareto set, by default the set of the evaluation
+    split.
     """
     errors = experiment == "identification"
     by_key = {}
@@ -220,7 +224,10 @@ Pulls = tuple[NDArray[np.int64], NDArray[np.int64]]
 def pull(
     land: Landscape, method: str, replays: int, seed: int, **options: Any
 ) -> Pulls:
-    """Replay an online method with the paper's radii."""
+    """Replay an online method with the paper's radii, and return its pulls.
+
+    The budget is the paper's largest.
+    """
     n_arms = len(land.costs)
     budget = RHO * float(land.costs.sum())
     policy: Any = spec(method, **(RADII | options)).make(
@@ -241,7 +248,10 @@ def pull(
 
 
 def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
-    """Return both regrets and the moving average at the true means, (3, R)."""
+    """Return efficiency regret, standard regret and moving average per run, (3, R).
+
+    They are computed with the true means of ``problem``.
+    """
     counts, last = pulls
     standard = metrics.standard_regret(
         problem, counts, RHO * float(land.costs.sum()) / land.range[1]
@@ -260,10 +270,10 @@ def find_sets(
     equal: float | None = None,
     **options: Any,
 ) -> NDArray[np.bool_]:
-    """Replay an identification method on some arms and return the sets, (R, k).
+    """Replay an identification method on some arms, and return its sets, (R, k).
 
-    With ``equal``, the method is CoPSI, planned as if all arms had this cost. This
-    leaves so much of the budget unspent that no run is truncated.
+    If ``equal`` is given, the method is CoPSI, which plans as if all arms had this
+    cost. Then so much of the budget remains unspent that no run is truncated.
     """
     costs = land.costs[arms]
     budget = rho * float(costs.sum())
@@ -281,13 +291,13 @@ def find_sets(
 def uniform_fronts(
     rewards: Floats, n: int, replays: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Draw Pareto sets (R, k) of the means of n pulls per arm.
+    """Draw the Pareto sets (R, k) of empirical means of n pulls per arm.
 
-    The means are drawn from their normal approximation, so n has to be large.
+    The empirical means are drawn from their normal approximation, so n must be large.
     """
     truth = rewards.mean(axis=1)
     x, y = np.moveaxis(rewards - truth[:, None], 2, 0)
-    # y is a multiple of x plus a rest that is uncorrelated with x
+    # y is a multiple of x plus a remainder that is uncorrelated with x
     slope = (x * y).mean(axis=1) / np.maximum(x.var(axis=1), 1e-12)
     deviations = np.stack([x.std(axis=1), (y - slope[:, None] * x).std(axis=1)])
     by_x, by_rest = (

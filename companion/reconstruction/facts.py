@@ -1,7 +1,7 @@
-"""Deviations of a table from the printed numbers that reconstructions use.
+"""Deviations of a drawn table from printed numbers that it should reproduce.
 
-These facts follow from means, without replays. They are U5 to U12 of
-``book/protocol-first.md``, and the efficiency gap of arms with a high accuracy per
+These facts follow from the table's means, without replays. They are the facts U5 to U12
+of ``book/protocol-first.md``, and the efficiency gap of arms with a high accuracy per
 token.
 """
 
@@ -42,16 +42,16 @@ TOKENS_NOISE = 0.5
 
 @lru_cache
 def subset_of(setting: Setting) -> NDArray[np.int64]:
-    """Return the indices of the paper's 14-arm subset in `grid`."""
+    """Return the indices in `grid` of the 14 arms of the paper's identification."""
     chosen = set(product(NAMED, (0.5, 1.0), (128,), ("direct",)))
     return np.flatnonzero([arm in chosen for arm in grid(setting)])
 
 
 class Scene:
-    """The values of a drawn table that do not depend on accuracies.
+    """Costs, latencies and efficiencies of a drawn table, computed from a `Body`.
 
-    ``costs`` are the declared costs, (K,). ``declared`` are these costs divided by the
-    largest single cost.
+    None of them depends on accuracies. ``costs`` are the declared costs (K,), and
+    ``declared`` are these costs divided by the largest single cost.
     """
 
     def __init__(self, setting: Setting, drawn: Body):
@@ -72,9 +72,10 @@ class Scene:
 
     @cached_property
     def uniform(self) -> tuple[float, NDArray[np.int64]]:
-        """Number of pulls of uniform allocation at the largest budget, and last arms.
+        """Expected number of pulls of uniform allocation, and its last arms.
 
-        The last arms have the shape (13, WINDOW), one row per possible end of the run.
+        The budget is the paper's largest. The last arms have the shape (13, WINDOW),
+        with one row per possible end of the run.
         """
         rounds = RHO * self.costs.sum() / self.mean_spent.sum()
         pulls = rounds * len(self.costs)
@@ -86,9 +87,10 @@ class Scene:
 
 
 class Landscape:
-    """Costs, rewards and true means of a drawn table.
+    """A drawn table: its costs, rewards and true means.
 
-    Unlike an `EvaluationTable`, it is fast to make, because nothing is checked.
+    It is constructed faster than an `EvaluationTable`, because nothing is checked.
+    ``count`` is the number of correct answers of each configuration.
     """
 
     def __init__(self, scene: Scene, count: Floats):
@@ -116,9 +118,9 @@ class Landscape:
         return np.stack([correct, self.scene.efficiency], axis=2)
 
     def feedback(self, arms: Any = slice(None)) -> FeedbackRows:
-        """Return the rows of the evaluation split that kernels draw from.
+        """Return the rows of the evaluation split, from which replays draw feedback.
 
-        Their columns are cost, scaled cost, and rewards.
+        The columns are the cost, the cost over the largest cost, and the rewards.
         """
         spent = self.scene.spent[arms]
         costs = np.stack([spent, spent / self.range[1]], axis=2)
@@ -129,7 +131,7 @@ class Landscape:
 
 
 def fronts(means: Floats) -> NDArray[np.bool_]:
-    """Return the Pareto set (..., k) of each array of means (..., k, 2)."""
+    """Return the mask (..., k) of the Pareto set for arrays of means (..., k, 2)."""
     x = means[..., 0]
     y = means[..., 1]
     dominated = (x[..., None, :] > x[..., None]) & (y[..., None, :] > y[..., None])
@@ -137,9 +139,10 @@ def fronts(means: Floats) -> NDArray[np.bool_]:
 
 
 def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
-    """Return expected regrets and moving average of uniform allocation, from means.
+    """Return the expected regrets and moving average of uniform allocation.
 
-    By default, costs are ``land.scene.declared``.
+    They are computed from means, without replays, at the paper's largest budget.
+    ``costs`` are the mean costs of the regrets, by default the declared costs.
     """
     costs = land.scene.declared if costs is None else costs
     pulls, last = land.scene.uniform
@@ -151,9 +154,9 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
 
 
 def favoured_gap(land: Landscape) -> float:
-    """Return the mean efficiency gap, weighted by a softmax of accuracy per token.
+    """Return an approximation of the regret per pull of Accuracy-Cost-UCB.
 
-    It approximates the loss per pull of Accuracy-Cost-UCB.
+    It is the mean efficiency gap, weighted by a softmax of the accuracy per token.
     """
     costs = land.scene.declared
     efficiency = land.means[:, 0] * land.means[:, 1] / costs
@@ -163,7 +166,7 @@ def favoured_gap(land: Landscape) -> float:
 
 
 def _same_best(land: Landscape) -> float:
-    """Return the deviation from fact U7: zero if it holds, at least six if not.
+    """Return the deviation from fact U7: zero if U7 holds, and at least six otherwise.
 
     U7 states whether the arm of the largest hypervolume has the largest hypervolume per
     cost.
@@ -183,11 +186,12 @@ def _same_best(land: Landscape) -> float:
 
 
 def from_means(land: Landscape) -> Floats:
-    """Return deviations from the facts, in units of their noise, (10,).
+    """Return the deviations (10,) of a table from the facts, in units of their noise.
 
-    The first two are about the smallest and largest mean tokens. The next four can be
-    zero. Three are about uniform allocation, and the last one is about the regret of
-    Accuracy-Cost-UCB.
+    The first two are about the smallest and largest mean tokens. The next four are
+    about the front, the best arm, and the front and the smallest gap of the 14 arms;
+    these can be exactly zero. Three are about uniform allocation, and the last is about
+    the regret of Accuracy-Cost-UCB.
     """
     setting = land.setting
     subset_means = land.means[subset_of(setting)]

@@ -1,8 +1,8 @@
-"""The prior of a table: effects of models and configurations, and resulting means.
+"""The prior of a drawn table: effects of language models and configurations, and means.
 
 All variables of a state are standard normal a priori, except for the seed of the
 instances. A parameter is a transformation of its normal variable (`PARAMETERS`).
-``book/protocol.md`` justifies each of them.
+``book/protocol.md`` justifies each parameter.
 
 With T the temperature, C chain of thought and L the longer limit (0 or 1), for
 configuration i of model m::
@@ -10,7 +10,7 @@ configuration i of model m::
     x_i = verbosity_m + (cot_tokens + COT_MODELS own_m) C + heat_tokens T
           + noise_tokens e_i
     short limit:  tokens_i = short - shortfall exp(-slope_short x_i)
-    long limit:   tokens_i = that at the short limit + excess exp(slope_long x_i)
+    long limit:   tokens_i = (tokens at the short limit) + excess exp(slope_long x_i)
     y_i = ability_m + heat_m T + prompt_m C + limit_accuracy L
           + tokens_accuracy x_i + noise_accuracy e'_i
     logit(accuracy_i) = low + (high - low) u_i^skew_accuracy, u_i = y_i scaled to [0, 1]
@@ -18,7 +18,7 @@ configuration i of model m::
                      + prompt_latency C + noise_latency e''_i
 
 where shortfall, excess, low, high, a and s are chosen so that the smallest and the
-largest mean of each quantity are the printed ones.
+largest mean of each quantity are the printed values.
 """
 
 import re
@@ -59,19 +59,19 @@ ONLINE_QUANTITIES = ("efficiency_regret", "standard_regret", "moving_average")
 
 
 class Ends(NamedTuple):
-    """Smallest and largest value over the configurations."""
+    """Smallest and largest value of a quantity over the configurations."""
 
     low: float
     high: float
 
 
 class Setting(NamedTuple):
-    """One table of the paper: its grid, and the printed numbers that are used.
+    """One table of the paper: its grid, and the printed numbers to reproduce.
 
     Attributes
     ----------
     models : tuple of str
-        The models that the paper names, then neutral names for the others.
+        The language models that the paper names, then neutral names for the others.
     limits : (int, int)
         Generation limits in tokens. The larger one is also the largest single cost.
     accuracy, latency, tokens : Ends
@@ -88,7 +88,7 @@ class Setting(NamedTuple):
         (Section 5, Appendix A).
     uniform : tuple of float
         Both regrets and the moving average of uniform allocation at the largest budget.
-        If a number is printed twice, the midpoint is used.
+        If the paper prints two values of a number, the midpoint is used.
     accuracy_cost : float
         Efficiency regret of Accuracy-Cost-UCB at the largest budget.
     """
@@ -159,27 +159,30 @@ Transform = Callable[[float], float]
 
 
 def normal(deviation: float) -> Transform:
-    """Return the transform of a standard normal variable to a normal with mean zero."""
+    """Return a function from a standard normal to a normal variable with mean zero."""
     return lambda z: deviation * z
 
 
 def half_normal(deviation: float) -> Transform:
-    """Return the transform to a half-normal, negative if the deviation is negative."""
+    """Return a function from a standard normal to a half-normal variable.
+
+    The half-normal variable is negative if the deviation is negative.
+    """
     return lambda z: deviation * abs(z)
 
 
 def log_normal(deviation: float) -> Transform:
-    """Return the transform to a log-normal with median 1."""
+    """Return a function from a standard normal to a log-normal variable of median 1."""
     return lambda z: float(np.exp(deviation * z))
 
 
 def uniform(low: float, high: float) -> Transform:
-    """Return the transform to a uniform variable between two ends."""
+    """Return a function from a standard normal to a uniform variable."""
     return lambda z: low + (high - low) * float(ndtr(z))
 
 
 def log_uniform(low: float, high: float) -> Transform:
-    """Return the transform to a variable whose logarithm is uniform."""
+    """Return a function from a standard normal to a log-uniform variable."""
     return lambda z: low * float((high / low) ** ndtr(z))
 
 
@@ -217,7 +220,8 @@ _ACCURACY = [
 #: Indices of parameters, of effects of models and of effects of configurations that
 #: affect only accuracies.
 OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
-#: The same for the effects on tokens and latencies.
+#: Indices of parameters, of effects of models and of effects of configurations that
+#: affect tokens and latencies.
 OF_BODY = (
     np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY),
     np.array([1, 2, 5]),
@@ -230,14 +234,14 @@ PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The random variables that determine a table.
+    """The random variables that determine a drawn table.
 
-    All are standard normal except for the seed.
+    All variables are standard normal except for the seed.
 
     Attributes
     ----------
     parameters : ndarray, shape (P,)
-        Variables of the parameters, in the order of PARAMETERS.
+        Normal variables of the parameters, in the order of PARAMETERS.
     models : ndarray, shape (M, 6)
         Effects of the models, in the order of MODEL_EFFECTS.
     configs : ndarray, shape (K, 4)
@@ -256,9 +260,9 @@ class State:
 class Means(NamedTuple):
     """Mean latency and tokens of each configuration, and related values.
 
-    All arrays have the shape (K,). ``verbosity`` is x_i in the equations of this
-    module. Accuracies are separate (`correct_counts`), since most moves of a chain
-    change only them.
+    All arrays have the shape (K,). ``verbosity`` is x_i in the equations of
+    `companion.reconstruction.hierarchy`. Accuracies are computed separately
+    (`correct_counts`), because most moves of a chain change only accuracies.
     """
 
     seconds: Floats
@@ -271,8 +275,8 @@ class Means(NamedTuple):
 def grid(setting: Setting) -> list[tuple[str, float, int, str]]:
     """Return model, temperature, limit and prompt of each configuration.
 
-    Models are sorted by name. In replays the first of several tied arms is chosen, so
-    the order of arms here has to be the same as in the written table.
+    Models are sorted by name, as in the written table. The order of the arms matters,
+    because replays choose the first of several tied arms.
     """
     return list(product(sorted(setting.models), TEMPERATURES, setting.limits, PROMPTS))
 
@@ -288,7 +292,7 @@ def draw_state(setting: Setting, rng: np.random.Generator) -> State:
 
 
 def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> Floats:
-    """Return mean tokens (M, T, limit, prompt) from the scores x (M, T, prompt)."""
+    """Return mean tokens (M, T, limit, prompt) from the verbosity x (M, T, prompt)."""
     short = setting.limits[0]
     shortfall = np.exp(-p["slope_short"] * x)
     below = short - shortfall * (short - setting.tokens.low) / shortfall.max()
@@ -298,7 +302,7 @@ def _tokens(setting: Setting, p: dict[str, float], x: Floats, noise: Floats) -> 
 
 
 def named(transforms: dict[str, Transform], values: Floats) -> dict[str, float]:
-    """Return the parameters by name, given their normal variables."""
+    """Return the values of parameters by name, from their normal variables."""
     return {
         name: transform(z)
         for (name, transform), z in zip(transforms.items(), values, strict=True)
@@ -311,7 +315,7 @@ COT = np.array([float(name == "cot") for name in PROMPTS])[None, None, None, :]
 
 
 def means(setting: Setting, state: State) -> Means | None:
-    """Return the mean latency and tokens of a state.
+    """Return the mean latency and the mean tokens of each configuration.
 
     Parameters
     ----------
@@ -321,8 +325,8 @@ def means(setting: Setting, state: State) -> Means | None:
     Returns
     -------
     Means or None
-        None if latencies would differ by more than the printed ratio even without
-        differences between models. Such states are not in the (truncated) prior.
+        None if latencies differ by more than the printed ratio even without differences
+        between models. The truncated prior excludes such states.
     """
     parameters = named(PARAMETERS, state.parameters)
     shape = setting.shape

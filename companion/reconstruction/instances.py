@@ -1,6 +1,7 @@
-"""Draws of instances whose means are exactly those of a state (`hierarchy`).
+"""Random results per instance, whose means are exactly the means of a state.
 
-Instance q has a difficulty d_q that all configurations share. For configuration i, with
+`companion.reconstruction.hierarchy` defines states and their means. Instance q has a
+difficulty d_q that all configurations share. For configuration i, with
 e, f, g independent standard normal, r^2 = shared and r'^2 = 1 - shared::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   r d_q + r' e_iq
@@ -12,8 +13,8 @@ e, f, g independent standard normal, r^2 = shared and r'^2 = 1 - shared::
 
 Tokens are whole numbers. In each split, scale is chosen so that the split has its mean.
 The mean of the profiling split deviates randomly from the mean of all instances, with
-the variance that follows from the spread of the tokens. The smallest and the largest of
-these means are then set to the printed ones.
+the variance that follows from the variance of the tokens. The smallest and the largest
+mean of the profiling split are then set to the printed values.
 """
 
 from functools import lru_cache
@@ -52,9 +53,9 @@ class Body(NamedTuple):
 
     ``rank``, ``seconds`` and ``tokens`` have the shape (K, 1000), with the profiling
     split first. ``rank`` is the number of instances that are easier for a
-    configuration. ``passed`` is described in `rank_and_count`. ``missed`` is by how
-    many tokens the drawn profiling means miss the printed smallest and largest ones,
-    before they are set to these.
+    configuration. `rank_and_count` describes ``passed``. ``missed`` is the differences
+    in tokens between the smallest and largest profiling mean as drawn and the printed
+    values, to which they are then set.
     """
 
     rank: NDArray[np.int16]
@@ -74,7 +75,7 @@ def _shapes(
     low: float,
     high: float,
 ) -> Floats:
-    """Return lengths of answers before they are scaled, (K, n)."""
+    """Return the relative lengths of answers, (K, n), before they are scaled."""
     common = np.sqrt(shared)
     independent = np.sqrt(1 - shared)
     shape = np.empty_like(length)
@@ -143,7 +144,7 @@ def _scale_for(shape: Floats, limit: float, total: float) -> float:
 
 @compiled
 def _spread_of(shape: Floats, limit: Floats, totals: Floats) -> Floats:
-    """Return the standard deviation over instances of each configuration's tokens."""
+    """Return the standard deviation of the tokens of each configuration."""
     n_arms, n = shape.shape
     deviations = np.empty(n_arms)
     for i in range(n_arms):
@@ -169,7 +170,8 @@ def _fill(
 ) -> None:
     """Fill ``tokens`` with whole numbers near ``min(limit, scale * shape)``.
 
-    They are at least 1. In each split they have the given total, up to rounding.
+    The numbers are at least 1. In each split, their sum is the given total, up to
+    rounding.
     """
     for i in range(len(shape)):
         for start, end, total in (
@@ -191,9 +193,9 @@ def _fill(
 def _known(
     means: Means, parameters: dict[str, float], spread: Floats, ends: hierarchy.Ends
 ) -> tuple[Floats, tuple[float, float]]:
-    """Return mean tokens in the profiling split, and ``Body.missed``.
+    """Draw the mean tokens in the profiling split, and return ``Body.missed`` as well.
 
-    The means are drawn around ``means.tokens``, and their smallest and largest value
+    The means are drawn around ``means.tokens``. Their smallest and their largest value
     are then set to ``ends``.
     """
     size = N_PROFILING
@@ -221,10 +223,10 @@ def _known(
 
 @lru_cache(maxsize=128)
 def _noise(seed: int, n_arms: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return noise of correctness, length and speed, and the difficulties.
+    """Draw the noise of correctness, length and speed, and the difficulties.
 
-    The three arrays of noise have the shape (K, 1000). The difficulties have the shape
-    (1000,).
+    The three arrays of noise have the shape (K, 1000). The array of difficulties has
+    the shape (1000,).
     """
     rng = np.random.Generator(np.random.SFC64(seed))
     answer, length, speed = rng.standard_normal((3, n_arms, N_INSTANCES))
@@ -240,10 +242,11 @@ def _answers(
 
 
 def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return ranks of instances by score, (K, 1000), and counts, (K, 1001).
+    """Return the ranks of instances by score, and numbers of correct answers.
 
-    Entry n of a row of the counts is the number of correct answers in the evaluation
-    split if the n instances with the smallest scores are correct.
+    The ranks have the shape (K, 1000), and the numbers the shape (K, 1001). Entry n of
+    a row of the numbers is the number of correct answers in the evaluation split if the
+    answers to the n instances with the smallest scores are correct.
     """
     order = scores.argsort(axis=1)
     held_out = np.pad(order >= N_PROFILING, ((0, 0), (1, 0)))
@@ -255,14 +258,14 @@ def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]
 def body_of_shapes(
     setting: Setting, means: Means, parameters: dict[str, float], shape: Floats
 ) -> tuple[Whole, tuple[float, float]]:
-    """Return tokens that are scaled lengths of answers and have the means of a state.
+    """Scale relative lengths of answers to tokens that have the means of a state.
 
     Returns
     -------
-    ndarray of int, shape (K, n)
+    tokens : ndarray of int, shape (K, n)
         Tokens of n instances, the profiling split first.
-    (float, float)
-        ``Body.missed``.
+    missed : (float, float)
+        As in `Body`.
     """
     n = shape.shape[1]
     limit = means.limit.astype(np.float64)
@@ -278,15 +281,14 @@ def body_of_shapes(
 
 
 def body(setting: Setting, state: hierarchy.State, every: int = 1) -> Body | None:
-    """Return the values of a state's table that do not depend on accuracies.
+    """Return the values of a drawn table that do not depend on accuracies.
 
     Parameters
     ----------
     setting : Setting
     state : State
     every : int
-        Compute tokens and latencies of every ``every``-th instance only, which is
-        faster.
+        Tokens and latencies are computed only for every ``every``-th instance.
 
     Returns
     -------

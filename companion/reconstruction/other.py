@@ -1,10 +1,10 @@
-"""Tables of another generator, used to calibrate the intervals of predictions.
+"""A second generator of tables, to calibrate the intervals of predictions.
 
 Only the grids, the splits and the printed smallest and largest means are the same as in
-`hierarchy`. Configurations are drawn with replacement from a measured table. They
-inherit its joint ranks of accuracy, latency and tokens, with noise. Between the
-smallest and the largest mean, values are powers of these ranks. With d_q the difficulty
-of instance q, e logistic, g gamma and a_i log-normal::
+`companion.reconstruction.hierarchy`. Configurations are drawn with replacement from a
+measured table. Their ranks of accuracy, latency and tokens are the ranks in this table,
+with noise. Means between the smallest and the largest are powers of these ranks. With
+d_q the difficulty of instance q, e logistic, g and g' gamma, and a_i log-normal::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   a_i d_q + e_iq
     tokens_iq  = min(limit, scale g_iq)
@@ -50,9 +50,9 @@ OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 
 
 def _draw(setting: Setting, rng: np.random.Generator) -> State:
-    """Draw a state without effects of models.
+    """Draw a state of the second generator, which has no effects of models.
 
-    Its seed also determines which measured configurations are used.
+    The seed of its instances also determines the measured configurations.
     """
     parameters = rng.standard_normal(len(PARAMETERS))
     configs = rng.standard_normal((setting.n_arms, 4))
@@ -73,7 +73,7 @@ def _propose(
 
 @lru_cache
 def _scores(source: str) -> Floats:
-    """Return normal scores of a measured table's configurations, (K, 3).
+    """Return the normal scores (K, 3) of the means of a measured table.
 
     The columns are accuracy, latency and tokens.
     """
@@ -91,10 +91,10 @@ def _scores(source: str) -> Floats:
 def _noise(
     seed: int, n_arms: int
 ) -> tuple[Floats, Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
-    """Return the random values of a seed.
+    """Draw the random values of a state.
 
-    They are normal scores of means (K, 3), of tokens and of latencies (K, 1000), and
-    the result of `rank_and_count`.
+    These are the normal scores of means (K, 3), of tokens and of latencies (K, 1000),
+    and the result of `rank_and_count`.
     """
     rng = np.random.default_rng(seed)
     source = _scores(SOURCES[int(rng.integers(2))])
@@ -107,9 +107,10 @@ def _noise(
 
 
 def _places(state: State, column: int, skew: float) -> Floats:
-    """Return relative positions between the smallest and largest mean, (K,) in [0, 1].
+    """Return the position of each mean between the smallest and the largest mean.
 
-    The column is 0 for accuracy, 1 for latency and 2 for tokens.
+    Positions (K,) are in [0, 1]. The column is 0 for accuracy, 1 for latency and 2 for
+    tokens.
     """
     parameters = named(PARAMETERS, state.parameters)
     (scores, *_) = _noise(state.instances, len(state.configs))

@@ -1,4 +1,4 @@
-"""Rows and cards of drawn tables."""
+"""Drawn tables as files: rows of evaluations, and a card that describes them."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ARM = ["model", "temperature", "max_tokens", "prompt"]
 
 
 def card(name: str) -> Card:
-    """Return the card of a reconstruction, without the checksum of its records.
+    """Return the card that describes a reconstruction, without a checksum.
 
     Raises
     ------
@@ -63,34 +63,35 @@ def card(name: str) -> Card:
 
 
 def write(name: str, directory: str | Path, number: int) -> Path:
-    """Draw a table, and write its records NAME.parquet and its card NAME.yml.
+    """Draw a reconstruction, and write its rows and its card to two files.
 
-    This takes some seconds.
+    The files are NAME.parquet and NAME.yml. This takes some seconds.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     directory : str or Path
-        An existing directory, ``data`` in a checkout.
+        An existing directory.
     number : int
         Seed of the table.
 
     Returns
     -------
     Path
-        Path of the records.
+        Path of the Parquet file.
 
     Raises
     ------
     CobanditError
-        If the paper has no table of that name, or the drawn table misses a fact.
+        If the paper has no table of that name, or the drawn table does not agree with
+        the printed facts.
     """
     described = card(name)
     drawn = draw(name, number)
     if not drawn.kept:
         raise CobanditError(
-            f"{name}: table {number} misses a printed fact and is not written; choose"
-            " another number",
+            f"{name}: table {number} does not agree with all printed facts, so it is"
+            " not written; choose another number",
             argument="number",
             code="misses-fact",
         )
@@ -105,14 +106,14 @@ def write(name: str, directory: str | Path, number: int) -> Path:
 
 
 def rows_of(name: str, drawn: Table) -> pd.DataFrame:
-    """Return the rows of a drawn table.
+    """Return the rows of a drawn table, one per configuration and instance.
 
     Returns
     -------
     DataFrame, 1,000 rows per configuration
         The columns are config, instance, model, prompt (categorical), temperature,
         max_tokens, correct (0 or 1), latency_s (in seconds, rounded to milliseconds)
-        and tokens. Rows have the order of `grid`, then of the instances.
+        and tokens. Rows are in the order of `grid`, then of the instances.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Reports on tables: run the book's pages on a table and collect the results."""
+"""Reports on evaluation tables: run the book's pages on them, and collect results."""
 
 from companion.report.pages import tell
 from companion.report.run import plan, rerun

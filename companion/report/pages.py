@@ -1,8 +1,8 @@
 """Functions that list executable pages, read their parameters, and run them.
 
-Pages are MyST notebooks with a cell tagged ``parameters``. They are the pages of the
-book and the sections of a report, whose sentences hold for any table. Running pages
-needs the packages of `NEEDED`.
+Pages are MyST notebooks with a cell tagged ``parameters``. There are two kinds: pages
+of the book, and sections of a report, whose sentences hold for any table. Running pages
+requires the packages in `NEEDED`.
 """
 
 import ast
@@ -50,7 +50,7 @@ NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 
 
 class PageError(CobanditError):
-    """Error of a cell of a page, with its number, its message, and its source."""
+    """Error in a cell of a page, with the cell's number, its message and its source."""
 
     def __init__(self, page: str, cell: int, says: str, source: str):
         super().__init__(
@@ -60,7 +60,7 @@ class PageError(CobanditError):
 
 
 def paths() -> dict[str, Path]:
-    """Return the paths of executable pages by name, of the book and of reports.
+    """Return the paths of all executable pages, by the name of the page.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def source(page: str) -> str:
 def _notebook(page: str) -> Any:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise CobanditError(
-            f"running pages needs {', '.join(missing)}: pip install"
+            f"running pages requires {', '.join(missing)}; run: pip install"
             f" {' '.join(missing)}",
             code="missing-package",
         )
@@ -107,16 +107,16 @@ def _value_blocks(page: str) -> list[Block]:
 
 
 def tell(page: str, number: int) -> None:
-    """Show a block of a page's prose in this place, as soon as its values exist.
+    """Show a block of a page's prose once all its values are recorded.
 
-    The caption of a picture is not shown if the previous cell left the picture out. See
-    `companion.pages.prose.tell`.
+    The block is the output of the calling cell (see `companion.pages.prose.tell`). The
+    caption of a figure is not shown if the previous cell left the figure out.
 
     Parameters
     ----------
     page : str
     number : int
-        Index of the block among the page's blocks that need values.
+        Index of the block among the blocks of the page that contain computed values.
     """
     block = _value_blocks(page)[number]
     if not (DRAWN in block.needs and was_left_out()):
@@ -124,7 +124,7 @@ def tell(page: str, number: int) -> None:
 
 
 class Parameter(NamedTuple):
-    """Source of the default of a page's parameter, and the comment that explains it."""
+    """Default of a page's parameter as source code, and the comment about it."""
 
     default: str
     meaning: str
@@ -154,14 +154,14 @@ def parameters(page: str) -> dict[str, Parameter]:
 
 
 def refuse_unknown(page: str, names: Iterable[str]) -> None:
-    """Raise if a page does not have these parameters.
+    """Raise an error if a page does not have all of the given parameters.
 
-    (Papermill would only warn.)
+    Papermill would only warn.
 
     Raises
     ------
     CobanditError
-        If a parameter is unknown. The message suggests the most similar one.
+        If a parameter is unknown. The message suggests the most similar parameter.
 
     Examples
     --------
@@ -176,33 +176,33 @@ def refuse_unknown(page: str, names: Iterable[str]) -> None:
 
 
 def _refuse_tables(page: str, dataset: Any) -> None:
-    """Open the user's tables for a page, so that faults are found before the run."""
+    """Open the user's tables, so that faults raise errors before a page runs."""
     if is_own(dataset, ast.literal_eval(parameters(page)["dataset"].default)):
         for name in [dataset] if isinstance(dataset, str) else dataset:
             open_table(str(name))
 
 
 def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
-    """Run a page with given parameters and write the executed notebook.
+    """Run a page with given parameters, and write the executed notebook.
 
     Parameters
     ----------
     page : str
-        One of `paths`.
+        Name of the page, a key of `paths`.
     values : mapping
         Parameters that differ from the defaults. A file in ``dataset`` is relative to
         the working directory.
     output : path
-        Path of the executed notebook. It is written after each cell, so it has outputs
-        up to a cell that raises.
+        Path of the executed notebook. The file is written after each cell. If a cell
+        raises an error, it contains the outputs of the cells before.
 
     Raises
     ------
     CobanditError
-        If the page, a parameter or the table does not exist, or a package of `NEEDED`
+        If the page, a parameter or the table does not exist, or a package in `NEEDED`
         is not installed.
     PageError
-        If a cell raises.
+        If a cell raises an error.
     """
     refuse_unknown(page, values)
     if "dataset" in values:
@@ -232,9 +232,9 @@ def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
 
 
 def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
-    """Write each data frame as a Parquet and a CSV file with the name of the frame.
+    """Write each data frame to a Parquet and a CSV file with the name of the frame.
 
-    Nothing is written if the name of the folder is empty.
+    If ``folder`` is an empty string, nothing is written.
     """
     for name, frame in frames.items() if folder else ():
         frame.to_parquet(Path(folder, f"{name}.parquet"))
@@ -246,9 +246,9 @@ def save_frames(folder: str | Path, frames: Mapping[str, pd.DataFrame]) -> None:
 def lead(
     runs: pd.DataFrame, column: str, quantity: str, largest: bool = False
 ) -> dict[str, str]:
-    """Return the leading methods at the smallest and largest feasible budget, as text.
+    """Return the best methods at the smallest and largest feasible budget, as text.
 
-    The best method is first, and methods level with it follow.
+    Methods that cannot be distinguished from the best method follow it.
 
     Examples
     --------

@@ -1,18 +1,18 @@
 """Conversion of MyST notebooks of pages to notebooks for Jupyter.
 
-`for_jupyter` converts prose to plain Markdown. It puts captions below figures and the
-title of a fold above the folded output, and hides code that only writes sentences.
-Prose with computed numbers becomes code cells, which write it with the numbers of the
-run. `with_outputs` converts a page that was already executed. There, this prose becomes
-Markdown with the page's numbers.
+`for_jupyter` converts prose to plain Markdown. It adds captions below figures, and
+titles above outputs that the book shows in a dropdown. It hides code that only writes
+sentences. Prose with computed numbers becomes code cells, which write the prose with
+the numbers of the run. `with_outputs` converts a page that was already executed. There,
+such prose becomes Markdown with the page's numbers.
 
 Some text holds only for a page's default tables and is omitted on others:
 
 * Markdown cells tagged `BUNDLED`.
-* Blocks below a comment ``% if bundled``, or ``% if NAME`` if the page does not glue a
-  value of this name. Another comment, ``% otherwise: TEXT``, gives the text for other
+* Blocks below a comment ``% if bundled``, or below ``% if NAME`` if the page does not
+  glue a value of this name. A comment ``% otherwise: TEXT`` has the text for other
   tables.
-* Captions that ``elsewhere`` in the metadata of a cell replaces.
+* Captions for which the metadata of the cell have another caption in ``elsewhere``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from companion.pages.labels import words_of
 from companion.pages.own_table import BUNDLED
 from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain_markdown
 
-#: Name of a value that a caption needs if the page may leave its picture out.
+#: Name of a value that a caption needs if the page may leave its figure out.
 DRAWN = "drawn"
 #: Tag of code cells that write prose, which is Markdown in the page's source.
 WRITES_TEXT = "writes-text"
@@ -39,8 +39,8 @@ OTHERWISE = re.compile(r"^% otherwise: ?(?P<text>.*)$", re.MULTILINE)
 class Block(NamedTuple):
     """A part of a page's prose.
 
-    ``needs`` are the names of the values in the text. Without them, the text
-    ``otherwise`` is shown.
+    ``needs`` has the names of the computed values in the text. If one of them is
+    missing, the text ``otherwise`` is shown.
     """
 
     text: str
@@ -61,8 +61,8 @@ def for_jupyter(notebook: Any, page: str) -> Any:
     Returns
     -------
     NotebookNode
-        Its code cells are those of the page, in the same order, and new ones tagged
-        `WRITES_TEXT`.
+        Notebook with the code cells of the page, in the same order, and with new code
+        cells tagged `WRITES_TEXT`.
     """
     blocks: list[Block] = []
 
@@ -81,7 +81,7 @@ def for_jupyter(notebook: Any, page: str) -> Any:
 
 
 def list_value_blocks(notebook: Any, page: str) -> list[Block]:
-    """Return the blocks of a page that need values, in the order of `for_jupyter`."""
+    """Return the blocks of a page that contain computed values, in their order."""
     import nbformat
 
     blocks: list[Block] = []
@@ -95,7 +95,7 @@ def list_value_blocks(notebook: Any, page: str) -> list[Block]:
 
 
 def as_prose(notebook: Any) -> None:
-    """Replace cells that wrote prose by Markdown cells, in an executed notebook."""
+    """Replace the code cells that wrote prose by Markdown cells, after execution."""
     import nbformat
 
     cells = []
@@ -112,7 +112,7 @@ def as_prose(notebook: Any) -> None:
 
 
 def with_outputs(notebook: Any, page: str) -> Any:
-    """Convert an executed page to a notebook for Jupyter, with the page's numbers."""
+    """Convert an executed page of the book to a notebook for Jupyter, with outputs."""
     values = {BUNDLED: "", DRAWN: "", **_glued(notebook)}
 
     def fill(block: Block) -> Any:
@@ -132,7 +132,7 @@ def with_outputs(notebook: Any, page: str) -> Any:
 
 
 def take_myst(notebook: Any) -> None:
-    """Replace the plain Markdown of computed sentences by MyST, for the book."""
+    """Replace the plain Markdown of computed sentences by its MyST source."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if text := output.get("metadata", {}).pop(MYST, None):
@@ -142,7 +142,7 @@ def take_myst(notebook: Any) -> None:
 def _rewrite(notebook: Any, page: str, write: Any) -> Any:
     """Return a notebook with converted prose, captions and hidden code.
 
-    ``write`` makes the cell of a block that needs values.
+    ``write`` returns the cell for a block that contains computed values.
     """
     rewritten = deepcopy(notebook)
     cells = []
@@ -175,16 +175,16 @@ def _rewrite(notebook: Any, page: str, write: Any) -> Any:
 
 
 def _numbered(notebook: Any) -> Any:
-    """Set ids of cells to their numbers, so that another run gives the same file."""
+    """Set the ids of cells to numbers, so that the same page gives the same file."""
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
     return notebook
 
 
 def _decide(parameters: str) -> list[Any]:
-    """Return a cell that finds out whether a page runs on its default tables.
+    """Return a cell that records whether a page runs on its default tables.
 
-    The list is empty if the page has no parameter ``dataset``.
+    The cell is in a list, which is empty if the page has no parameter ``dataset``.
     """
     for node in ast.parse(parameters).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "dataset":
@@ -210,7 +210,7 @@ def _hidden_cell(module: str, function: str, arguments: str) -> Any:
 
 
 def _blocks(text: str, page: str) -> Iterator[Block]:
-    """Yield the paragraphs of a cell of prose; a directive is not divided."""
+    """Yield the paragraphs and directives of a Markdown cell."""
     block_lines: list[str] = []
     closing = None
     for line in [*text.split("\n"), ""]:
@@ -245,7 +245,7 @@ def _block(text: str, page: str) -> Block:
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
-    """Yield blocks, of which neighbours that need no value are joined."""
+    """Join neighbouring blocks that contain no computed values."""
     free: list[str] = []
     for block in blocks:
         if block.needs:
@@ -266,13 +266,13 @@ def _prose_cell(text: str) -> Any:
 
 
 def _heading(cell: Any, page: str) -> str:
-    """Return the title of a fold as Markdown, since Jupyter would not show it."""
+    """Return the title of a dropdown as Markdown, which Jupyter would not show."""
     words = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
     return plain_markdown(f"*{words}*", page) if words else ""
 
 
 def _caption(cell: Any, page: str) -> Iterator[Block]:
-    """Yield the caption, if any, of a cell's figure or table, with its number."""
+    """Yield the numbered caption of a cell's figure or table, if the cell has one."""
     metadata = cell.metadata
     figure = metadata.get("mystnb", {}).get("figure", {})
     if "caption" not in figure:
@@ -292,7 +292,7 @@ def _caption(cell: Any, page: str) -> Iterator[Block]:
 
 
 def _glued(notebook: Any) -> dict[str, str]:
-    """Return the values that an executed page glued (stored for its prose), by name."""
+    """Return the values that an executed page recorded for its prose, by name."""
     values = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):

@@ -1,4 +1,4 @@
-"""The HTML file of a report, which loads nothing from other files or hosts."""
+"""The HTML file of a report, which contains everything that it shows."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ DEFINED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 
 
 def page_body(notebook: Any, page: str) -> str:
-    """Return the HTML of an executed page, without its code."""
+    """Convert an executed page to HTML, without its code."""
     from nbconvert import HTMLExporter
 
-    # remove papermill's cells about errors, which the report describes itself
+    # remove papermill's cells about errors, because the report describes errors itself
     notebook.cells = [
         cell
         for cell in notebook.cells
@@ -71,7 +71,7 @@ def write_report(
     advice: Recommendation,
     notice: Sequence[str],
 ) -> None:
-    """Write ``index.html`` of a report.
+    """Write the file ``index.html`` of a report.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def write_report(
     table : EvaluationTable
     advice : Recommendation
     notice : sequence of str
-        Notes and findings about the table.
+        Notes on the table, and findings of `cobandit.doctor`.
     """
     import jinja2
     import nbformat

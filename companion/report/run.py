@@ -1,8 +1,8 @@
 """Reports: run pages on a table, store their results, and write the report.
 
 `plan` chooses the pages and their parameters. Budgets depend on a table's costs, and
-numbers of replications depend on its size. A `Manifest` records the inputs of a report.
-With it, a report can be reproduced, and an interrupted run can be continued.
+numbers of replications depend on the table's size. A `Manifest` records the inputs of a
+report, from which the report can be reproduced, and an interrupted run continued.
 """
 
 import hashlib
@@ -105,11 +105,12 @@ class ReportOptions(BaseModel):
 
 
 class Page(BaseModel):
-    """A page with its parameters and its outcome, or the reason why it is left out.
+    """A page of a report, with its parameters and its outcome.
 
-    Parameters do not include ``dataset``. The status is "kept" if an interrupted or
-    earlier run has executed the page with the same key. The key is a checksum of the
-    page's source, its parameters, the table and the library.
+    If the page is left out, ``reason`` says why. Parameters do not include ``dataset``.
+    The status is "kept" if an earlier or interrupted run has executed the page with the
+    same key. The key is a checksum of the page's source, its parameters, the table and
+    the library.
     """
 
     page: str
@@ -123,7 +124,7 @@ class Page(BaseModel):
 
 
 class Manifest(BaseModel):
-    """The contents of ``manifest.json``: inputs and outcome of a report."""
+    """Inputs and outcome of a report, the contents of its ``manifest.json``."""
 
     format: Literal["cobandit report, 2"] = "cobandit report, 2"
     command: str
@@ -132,18 +133,19 @@ class Manifest(BaseModel):
     software: dict[str, str]
     recommendation: dict[str, str]
     pages: list[Page]
-    #: Result files whose checksums differ from those of the manifest to reproduce.
+    #: Result files that differ from those of the report to reproduce.
     differs: list[str] = []
 
     def write(self, folder: Path) -> None:
-        """Write the manifest to a folder, without a partial file on interruption."""
+        """Write the manifest to a folder; an interruption leaves no partial file."""
         with replace_file(folder / NAME) as partial:
             partial.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
     def results(self) -> dict[str, str]:
-        """Return the checksums of the CSV files.
+        """Return the checksums of the CSV files of the report, by path.
 
-        Notebooks contain paths, so they differ between folders.
+        Notebooks are not included, because they contain paths, which differ between
+        folders.
         """
         files = [self.recommendation, *(page.files for page in self.pages)]
         return {
@@ -155,7 +157,7 @@ class Manifest(BaseModel):
 
 
 def budget_ladder(start: float, steps: int) -> list[int]:
-    """Return consecutive budgets of 1, 2, 5, 10, ..., the first at least ``start``.
+    """Return consecutive terms of 1, 2, 5, 10, 20, 50, ... that are at least ``start``.
 
     Examples
     --------
@@ -169,10 +171,10 @@ def budget_ladder(start: float, steps: int) -> list[int]:
 
 
 def _budgets(arms: EvaluationTable, paper_budgets: tuple[int, ...]) -> list[int]:
-    """Return as many budgets as the paper has.
+    """Return budgets for a table, as many as in the paper's experiment.
 
-    They start at the smallest feasible budget of CoPSI or the paper's smallest budget,
-    whichever is larger.
+    The smallest budget is at least the paper's smallest budget and at least the
+    smallest budget that is feasible for CoPSI.
     """
     smallest = theory.allocation_constant(
         arms.n_arms, arms.costs.min() / arms.costs.max()
@@ -187,14 +189,14 @@ def plan(
     seed: int,
     requested: Collection[str] | None = None,
 ) -> list[Page]:
-    """Return the pages of a report with their parameters, also pages left out.
+    """Return the pages of a report with their parameters, pages left out included.
 
-    By default, pages have the paper's numbers of replications; with ``fast``, a tenth.
-    If a page would take longer than `SECONDS_OF_REPORT` on the table, it runs fewer
-    replications and says so. If even `FEWEST` replications would take longer, it is
-    left out. The page ``landscape`` has as many redraws as the recommendation, so
-    both show the same shares. Chapters run with their default parameters. With
-    ``fast``, they run only if they are requested.
+    Sections have the paper's numbers of replications; with ``fast``, a tenth of them.
+    If a section would take longer than 45 s on the table, it runs fewer replications.
+    If even 20 replications would take longer, it is left out. The section ``landscape``
+    has as many redraws as `cobandit.recommend`, so both show the same shares. Chapters
+    of the book run with their default parameters. With ``fast``, they run only if they
+    are requested.
 
     Examples
     --------
@@ -247,8 +249,7 @@ def _plan_chapter(name: str, skipped: bool, seed: int) -> Page:
     if skipped:
         return _left_out(
             name,
-            f"a chapter takes up to 90 s; add it by --page {name}, or run without"
-            " --fast",
+            f"a chapter takes up to 90 s; add --page {name}, or run without --fast",
         )
     return Page(page=name, parameters={"seed": seed})
 
@@ -264,17 +265,17 @@ def rerun(
     follow: str | Path | None = None,
     **given: Any,
 ) -> Manifest:
-    """Run the book's pages on a table and write a self-contained report.
+    """Run the book's pages on a table, and write a report in one HTML file.
 
-    The folder then has ``index.html``, ``notebooks/`` (executed), ``results/`` (as
+    The folder then contains ``index.html``, ``notebooks/`` (executed), ``results/`` (as
     Parquet and CSV) and ``manifest.json``, from which the report can be reproduced. A
-    page is not executed again if the folder already has its results from the same
+    page is not executed again if the folder already contains its results from the same
     source, parameters, table and library.
 
     Parameters
     ----------
     table : str or Path, optional
-        Name in the catalogue, or a file with its card next to it. It is not needed with
+        Name in the catalogue, or a file with its card next to it. Optional with
         ``follow``.
     output : path
         A new or empty folder, or the folder of an earlier report on the same table.
@@ -299,7 +300,8 @@ def rerun(
     if follow is not None:
         if options != ReportOptions():
             raise CobanditError(
-                "--from: the manifest determines all other options; leave them out",
+                "--from cannot be combined with other options, because the manifest"
+                " determines them; leave them out",
                 argument="--from",
                 code="other-options",
             )
@@ -308,7 +310,7 @@ def rerun(
         table = table or followed_table
     if table is None:
         raise CobanditError(
-            "table is missing: name a table, or a manifest by --from",
+            "table is missing; name a table, or give a manifest with --from",
             argument="table",
             code="missing-table",
         )
@@ -319,8 +321,8 @@ def rerun(
     data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:
         raise CobanditError(
-            f"table {table} is not the table of the manifest: the checksum of the"
-            " table or of its card differs",
+            f"table {table} is not the table of the manifest, because the checksum of"
+            " the table or of its card differs; name the original table",
             argument="table",
             code="other-table",
         )
@@ -372,7 +374,10 @@ def rerun(
 
 
 def _read_followed(path: Path) -> tuple[Manifest, str | Path]:
-    """Return the manifest of a report to reproduce, and its table's name or path."""
+    """Read the manifest of a report to reproduce, and find the name of its table.
+
+    The name is a path if the table is not in the catalogue.
+    """
     path = path / NAME if path.is_dir() else path
     followed = parse_json(Manifest, path)
     if followed.table.path:
@@ -388,9 +393,9 @@ def _plan_pages(
     output: Path,
     followed: Manifest | None,
 ) -> list[Page]:
-    """Return the requested pages, and finished pages of earlier runs.
+    """Return the requested pages, and the finished pages of earlier runs.
 
-    When a report is reproduced, finished pages that are not requested are dropped.
+    If a report is reproduced, finished pages that are not requested are dropped.
     """
     finished = _finished(output, table)
 
@@ -424,7 +429,7 @@ def _clear_results(output: Path, kept_pages: set[str]) -> None:
 
 
 def _identify(name: str, folder: Path) -> tuple[EvaluationTable, ReportTable]:
-    """Open a table and return it with its entry in the manifest."""
+    """Open a table, and return the table and its entry in the manifest."""
     table = open_table(name)
     path = Path(name)
     is_file = bool(path.suffix) or path.is_file()
@@ -465,7 +470,7 @@ def _finished(output: Path, table: ReportTable) -> dict[str, Page]:
 
 
 def _sums(output: Path, *patterns: str) -> dict[str, str]:
-    """Return the checksums of files that match patterns, by relative path."""
+    """Return the checksums of the files that match a pattern, by relative path."""
     paths = sorted(path for pattern in patterns for path in output.glob(pattern))
     return {path.relative_to(output).as_posix(): file_sha256(path) for path in paths}
 
@@ -483,7 +488,7 @@ def _software() -> dict[str, str]:
 
 
 def _execute(entry: Page, output: Path, dataset: str) -> None:
-    """Run one page and set the outcome in its entry."""
+    """Run one page, and record the outcome in its entry of the manifest."""
     page = entry.page
     start = time.monotonic()
     patterns = [f"notebooks/{entry.page}.ipynb"]

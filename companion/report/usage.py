@@ -1,4 +1,4 @@
-"""Running a page on another table: instructions at its end, and `run_page`."""
+"""Instructions for running a page on another table, and the function `run_page`."""
 
 from __future__ import annotations
 
@@ -57,11 +57,12 @@ def how_to_run(page: str) -> Markdown:
     Parameters
     ----------
     page : str
+        Name of the page.
 
     Returns
     -------
     Markdown
-        A fold with the commands, and a table of the parameters with their comments.
+        A dropdown with the commands, and a table of the parameters.
 
     Raises
     ------
@@ -99,7 +100,7 @@ def how_to_run(page: str) -> Markdown:
 
 
 def list_pages() -> Markdown:
-    """List the pages that run on any table, and the subjects of the other pages.
+    """Return a text that lists the pages that run on any table, and the other pages.
 
     Examples
     --------
@@ -137,8 +138,8 @@ def run_page(
     table : EvaluationTable
         For example, the result of `EvaluationTable.from_frame`.
     output : path
-        Path of the executed notebook (``.ipynb``). The table is saved next to it with
-        the same name, so that the notebook can be run again.
+        Path of the executed notebook (``.ipynb``). The table is saved next to the
+        notebook with the same name, so that the notebook can be run again.
     **given
         Other parameters of the page.
 
@@ -162,7 +163,8 @@ def run_page(
         )
     if "dataset" in given:
         raise CobanditError(
-            "dataset: the table already determines it; leave the parameter out",
+            "dataset cannot be given, because the argument table determines it; leave"
+            " it out",
             argument="dataset",
             code="needless-dataset",
         )

@@ -1,1 +1,1 @@
-"""Stored results, which pages recompute in part and `verify` as a whole."""
+"""Stored results of long computations, and the code that computes and verifies them."""

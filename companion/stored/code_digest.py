@@ -1,9 +1,9 @@
-"""Checksum of the code behind a result, which detects changes without running it.
+"""Checksum of the code behind a stored result, to detect changes without running it.
 
-Sources are parsed, not imported. Beginning with a function, all definitions of the two
-packages that a definition refers to are included. A definition may also refer to others
-by text: to the class of a method, and so to its kernel, and to a file of facts next to
-its module.
+The checksum covers the function that computes the result, and all definitions of the
+packages cobandit and companion to which the function refers, directly or indirectly.
+Sources are parsed, not imported. A string in a definition is also a reference if it
+names a policy class (then its kernel is included) or a YAML file next to the module.
 
 Comments, docstrings, layout and the file of a definition do not count. Definitions that
 cannot change a number are left out: formatting of text, distribution of work over
@@ -45,7 +45,7 @@ Place = tuple[str, str]
 
 
 def _file(module: str) -> Path:
-    """Return the path of the source of a module, even if there is none."""
+    """Return the path of the source of a module. The file need not exist."""
     package, *inside = module.split(".")
     folder = PACKAGES[package].joinpath(*inside)
     places = folder / "__init__.pyi", folder / "__init__.py", folder.with_suffix(".py")
@@ -56,7 +56,7 @@ def _file(module: str) -> Path:
 def _tree(module: str) -> ast.Module:
     """Return the syntax tree of a module, or of the stub of a package.
 
-    It is empty if there is no source.
+    The tree is empty if the source does not exist.
     """
     path = _file(module)
     return (
@@ -121,7 +121,7 @@ def _leads(module: str, path: list[str]) -> Iterator[Place]:
 
 @cache
 def _kernels() -> dict[str, set[Place]]:
-    """Return the kernels by the name of the class for which they are registered."""
+    """Return the definitions of replay kernels, by the name of their policy class."""
     kernels: dict[str, set[Place]] = {}
     for path in PACKAGES["cobandit"].glob("replay/kernels/*.py"):
         module = f"cobandit.replay.kernels.{path.stem}"
@@ -194,7 +194,7 @@ def _definition(place: Place) -> tuple[str, frozenset[Place]]:
 
 
 def list_definitions(module: str, name: str) -> set[Place]:
-    """Return all definitions behind a definition, including itself.
+    """Return a definition and all definitions to which it refers, also indirectly.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def list_definitions(module: str, name: str) -> set[Place]:
 
 
 def code_checksum(function: Callable[..., Any]) -> str:
-    """Return a checksum of all definitions behind a function."""
+    """Return a checksum of a function and of all definitions to which it refers."""
     code = {
         _definition(place)[0]
         for place in list_definitions(function.__module__, function.__name__)

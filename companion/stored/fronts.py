@@ -1,4 +1,4 @@
-"""Races for the front of objectives and cost, compared with races without the cost."""
+"""Results of `ParetoRace` for the front with the cost and for the front without it."""
 
 from typing import Any
 
@@ -21,7 +21,10 @@ SEED = 0
 
 
 def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
-    """Race a table for both fronts, on the same 300 orders.
+    """Run `ParetoRace` on a table for both of its fronts, in 300 orders.
+
+    One front is of the objectives alone, and the other of the objectives and the cost.
+    Both races use the same random orders of the instances.
 
     Parameters
     ----------
@@ -36,9 +39,10 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
     -------
     DataFrame
         One row per ``front``: ``size``, the size of the front; ``returned``, the mean
-        number of returned configurations; ``share``, the mean spent share of the full
-        cost; ``runs``; ``off``, the number of runs that broke the promise of a race
-        with these tolerances; ``largest``, the largest excess over the tolerances.
+        number of returned configurations; ``share``, the mean spent share of the cost
+        of evaluating everything; ``runs``; ``off``, the number of runs whose front is
+        wrong by more than the tolerances; ``largest``, the largest excess over the
+        tolerances.
     """
     feedback = pack_shared(load(name)).feedback
     n_arms = len(feedback.offsets) - 1

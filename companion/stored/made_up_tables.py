@@ -1,4 +1,7 @@
-"""Simulated tables that were not used to choose thresholds, and rows of any table."""
+"""Simulated tables for tests of `ParetoRace`.
+
+They were not used to choose the threshold of the race.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,13 +19,13 @@ SEED = 0
 
 
 def answers(rng: np.random.Generator, n_instances: int, abilities: Floats) -> Floats:
-    """Draw right and wrong answers (K, N); a hard instance is hard for all arms."""
+    """Draw binary scores (K, N), in which a hard instance is hard for all arms."""
     chance = 1 / (1 + np.exp(rng.normal(size=n_instances) - abilities[:, None]))
     return (rng.random(chance.shape) < chance).astype(float)
 
 
 def speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
-    """Draw scores (K, N) that vary around their means and between instances."""
+    """Draw scores (K, N) around given means, with noise that arms partly share."""
     noise = rng.normal(0, 0.1, (len(means), n_instances)) + rng.normal(
         0, 0.05, n_instances
     )
@@ -30,7 +33,10 @@ def speeds(rng: np.random.Generator, n_instances: int, means: Floats) -> Floats:
 
 
 def short_list(rng: np.random.Generator, n_instances: int) -> Any:
-    """Draw a table of three sizes and two prompts; larger is better and slower."""
+    """Draw a table of models of three sizes with two prompts.
+
+    Larger models are better and slower.
+    """
     size = np.repeat(np.arange(3), 2)
     prompt = np.tile([0, 1], 3)
     right = answers(rng, n_instances, -0.6 + 0.7 * size + 0.25 * prompt)
@@ -39,14 +45,15 @@ def short_list(rng: np.random.Generator, n_instances: int) -> Any:
 
 
 def two_agents(rng: np.random.Generator) -> Any:
-    """Draw a table of two agents with one objective; means differ by about .03."""
+    """Draw a table of two arms with one objective, whose means differ by about .03."""
     return answers(rng, 616, np.array([0.0, 0.15]))[:, :, None], np.array([1.0, 2.0])
 
 
 def tied(rng: np.random.Generator) -> Any:
-    """Draw a table of eight arms with scores in tenths.
+    """Draw a table of eight arms with several ties, whose scores are multiples of .1.
 
-    One arm is a copy of another one, and two have permuted scores of another one.
+    One arm is a copy of another arm. Two more arms have the scores of another arm in a
+    random order.
     """
     scores = rng.integers(0, 11, (8, 200, 2)) / 10
     scores[1] = scores[0]
@@ -56,7 +63,7 @@ def tied(rng: np.random.Generator) -> Any:
 
 
 def jokers(rng: np.random.Generator) -> Any:
-    """Draw a table of thirty arms of very different costs; two are almost perfect."""
+    """Draw a table of thirty arms with very different costs, two of which excel."""
     right = answers(rng, 250, rng.normal(-0.5, 0.8, 30))
     fast = speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
     for joker in (3, 11):
@@ -98,7 +105,10 @@ MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 
 
 def read_rows(name: str) -> tuple[FeedbackRows, Floats]:
-    """Return feedback rows and costs of a simulated table or one of the catalogue."""
+    """Return the feedback rows and the mean costs of a table.
+
+    The name is a key of `MADE_UP`, or a name in the catalogue.
+    """
     if name not in MADE_UP:
         source = pack_shared(load(name))
         return source.feedback, np.array(source.costs)

@@ -1,4 +1,4 @@
-"""Cost and errors of races, on bundled tables and on simulated ones."""
+"""Cost and errors of `ParetoRace`, on bundled tables and on simulated tables."""
 
 from typing import Any
 
@@ -23,7 +23,9 @@ NEIGHBOURS_ORDERS = 60
 
 
 def race(name: str, tolerance: float) -> pd.DataFrame:
-    """Race a table 300 times, and run other methods at the mean spend of the races.
+    """Run `ParetoRace` on a table in 300 orders, and other methods at the same cost.
+
+    The budget of the other methods is the mean cost of the races.
 
     Parameters
     ----------
@@ -35,14 +37,15 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per method: ``share``, the mean spent share of the full cost; ``runs``;
-        ``off``, the number of runs that broke the promise of a race with this tolerance
-        (`metrics.beyond_tolerance`); ``largest``, the largest excess.
+        One row per method: ``share``, the mean spent share of the cost of evaluating
+        everything; ``runs``; ``off``, the number of runs whose front is wrong by more
+        than the tolerance (`cobandit.stats.metrics.beyond_tolerance`); ``largest``, the
+        largest excess over the tolerance.
     """
     feedback, costs = read_rows(name)
 
     rows: list[dict[str, Any]] = []
-    # the race is first, because its mean spend is the budget of the other methods
+    # the race is first, because its mean cost is the budget of the other methods
     options: dict[str, Any] = {"tolerance": tolerance, "front": "objectives"}
     for policy in (ParetoRace, CoPSIOnce, UniformOnce):
         orders = ORDERS if policy is ParetoRace else NEIGHBOURS_ORDERS
@@ -69,12 +72,14 @@ def play_orders(
     orders: int,
     **options: Any,
 ) -> tuple[dict[str, Any], float]:
-    """Run a method in several orders of the instances of a table.
+    """Run a method in several random orders of the instances of a table.
 
     Returns
     -------
-    tuple
-        ``runs``, ``share``, ``off`` and ``largest``, as in `race`, and the mean spend.
+    outcome : dict
+        ``runs``, ``share``, ``off`` and ``largest``, as in `race`.
+    spent : float
+        Mean cost of a run.
     """
     n_arms = len(costs)
     n_instances = int(feedback.offsets[1])
@@ -96,12 +101,15 @@ def play_orders(
     return outcome, spent
 
 
-#: Tolerances at which measured and certified races are compared.
+#: Tolerances at which races without and with a certificate are compared.
 KINDS_TOLERANCES = (0.0, 0.02, 0.05, 0.1)
 
 
 def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
-    """Race a table without and with a certificate, on the same 300 orders.
+    """Run `ParetoRace` on a table without and with a certificate, in 300 orders.
+
+    A certificate guarantees the error on every table. Both kinds of races use the same
+    random orders of the instances.
 
     Returns
     -------
@@ -127,7 +135,9 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
 
 
 def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
-    """Race any table without and with a certificate, on the same orders.
+    """Run `ParetoRace` on any table, without and with a certificate.
+
+    Both kinds of races use the same random orders of the instances.
 
     Parameters
     ----------
@@ -139,8 +149,8 @@ def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
     -------
     DataFrame
         One row per ``tolerance`` and per value of ``certified``, with the columns of
-        `race_kinds` and ``error``, the share of orders in which the race broke its
-        promise.
+        `race_kinds` and ``error``, the share of orders in which the front is wrong by
+        more than the tolerance.
 
     Examples
     --------

@@ -1,13 +1,14 @@
-"""The stored results, one function each, and the ledger that is made of them.
+"""The stored results: functions that compute them, and the ledger.
 
-``make results`` writes the results into ``data/results``. Pages recompute parts of
-them, and ``cobandit-book verify`` recomputes a sample or all of them. ``ledger.csv``
-has every printed number with our number and its prediction.
+``make results`` writes the results to ``data/results``. Pages recompute parts of the
+results, and ``cobandit-book verify`` recomputes a sample or all of them. The ledger,
+``ledger.csv``, lists every result that the paper prints, with our value and our
+prediction.
 
-The command is ``python -m companion.stored.results [NAME...]``. The name ``ledger``
-writes the ledger alone. ``confirm`` recomputes a sample of the results whose code has
-changed, and accepts the new code if nothing differs. ``draw`` draws the tables behind
-the predictions.
+``make results`` runs ``python -m companion.stored.results [NAME...]``. The name
+``ledger`` writes only the ledger. ``confirm`` recomputes a sample of the results whose
+code has changed, and accepts the new code if nothing differs. ``draw`` draws the tables
+behind the predictions.
 """
 
 import sys
@@ -51,8 +52,8 @@ from companion.stored.store import recompute as recompute
 NAMES = tuple(SETTINGS)
 MEASURED = ("word-sums", "piqa-small")
 BUNDLED = (*MEASURED, "synthetic-24", *NAMES)
-#: A table that is not bundled. Its results can be read on all machines, but computed
-#: only on machines that have the table.
+#: A table that is not bundled. Its stored results can be read on all machines, but
+#: computed only on machines that have the table.
 ELSEWHERE = ("swebench-bash-only",)
 LEDGER = "ledger.csv"
 #: Results from which the ledger is made.
@@ -62,7 +63,10 @@ BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 def per_table(
     names: Iterable[str], *others: Iterable[Any]
 ) -> Callable[[], list[tuple[Any, ...]]]:
-    """Return a function that lists parts: available tables times other arguments."""
+    """Return a function that lists the arguments of the parts of a result.
+
+    It combines each table that is on this machine with all other arguments.
+    """
     return lambda: list(product(filter(available, names), *others))
 
 
@@ -83,7 +87,7 @@ def replication(name: str) -> pd.DataFrame:
 
 @register_result("tuning", per_table(NAMES), NAMES)
 def tuning(name: str) -> pd.DataFrame:
-    """Choose scales and initialisation for one reconstruction, as the paper does."""
+    """Tune the radii and the initialisation of CoHV-UCB on one reconstruction."""
     return tuning_cells(load(name))
 
 
@@ -100,18 +104,20 @@ def list_drawn(name: str) -> list[tuple[str, str, int]]:
 
 #: First seed of runs on drawn tables. The replays of pages use smaller seeds.
 PLAY_SEED = 10**6
-#: Other readings of the protocol are run on drawn tables with numbers below this one.
+#: Tables with smaller numbers are also replayed under other readings of the paper.
 READ = 200
 
 
 @register_result("posterior", partial(list_drawn, "posterior"))
 def played(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table, and run the paper's experiments on it if it meets the facts.
+    """Draw a table, and run the paper's experiments if it agrees with the facts.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     kind : {"table", "prior", "other"}
+        A table of the protocol's generator, a draw from its prior without facts, or a
+        table of the second generator.
     number : int
         The seed of the table.
 
@@ -119,8 +125,9 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
     -------
     DataFrame
         One row per value: ``dataset``, ``kind``, ``number``, ``reading``, ``key`` and
-        ``value``. The first row has the key ``kept``, whether the table meets the
-        facts. If it does not, there are no other rows.
+        ``value``. The first row has the key ``kept`` and the value 1 if the table
+        agrees with the printed facts. Otherwise, its value is 0, and there are no other
+        rows.
     """
     if kind == "prior":
         drawn = chain.draw_prior(name, number)
@@ -145,21 +152,20 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
 
 @register_result("waiting", partial(list_drawn, "waiting"), passing=True)
 def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table, and run the experiments, before all tables are complete.
+    """Draw a table, and run the experiments, while more tables are to be drawn.
 
-    Pages do not read this result. Drawing can therefore not be stopped at a favourable
-    moment.
+    Pages do not read this result, so nobody can stop drawing at a favourable moment.
     """
     return played(name, kind, number)
 
 
-#: Number of kept tables per data set for which statistics of the table itself are
-#: stored. They are the tables with the smallest numbers.
+#: Number of kept tables per data set in the result ``landscapes``. These are the tables
+#: with the smallest numbers.
 LANDSCAPES = 20
 
 
 def list_landscapes() -> list[tuple[str, int]]:
-    """Return data set and number of the kept tables with a part of `landscape`."""
+    """Return data set and number of each table in the result ``landscapes``."""
     plays = read_result("posterior")
     is_kept = (
         (plays["kind"] == "table") & (plays["key"] == "kept") & (plays["value"] == 1)
@@ -176,7 +182,7 @@ def list_landscapes() -> list[tuple[str, int]]:
 
 @register_result("landscapes", list_landscapes)
 def landscape(name: str, number: int) -> pd.DataFrame:
-    """Measure the paper's remarks about its tables on one kept table.
+    """Compute the measures of the paper's remarks about tables on one drawn table.
 
     Returns
     -------
@@ -189,16 +195,16 @@ def landscape(name: str, number: int) -> pd.DataFrame:
     return frame.assign(dataset=name, number=number)
 
 
-#: Number of kept tables per kind: tables that meet the facts, tables of the prior, and
-#: tables of the second generator.
+#: Number of kept tables per kind: tables of the protocol's generator, draws from its
+#: prior, and tables of the second generator.
 WANTED = {"table": 1200, "prior": 200, "other": 200}
-#: Number of tables that are drawn together. Kept tables are counted after each batch,
-#: and an interruption loses unfinished tables.
+#: Number of tables in a batch. Kept tables are counted after each batch, and an
+#: interruption loses unfinished tables.
 BATCH = 10
 
 
 def draw_tables(folder: str = "_build/posterior", workers: int = -1) -> None:
-    """Draw tables and run experiments until there are enough, and store the results.
+    """Draw tables until `WANTED` tables are kept, run experiments, and store results.
 
     Drawing continues from the stored tables if the current code computed them. If it is
     interrupted, it stores the new tables as the result ``waiting``, from which it
@@ -242,9 +248,10 @@ def draw_tables(folder: str = "_build/posterior", workers: int = -1) -> None:
 def numbers_to_draw(
     parts: Mapping[tuple[Any, ...], pd.DataFrame], name: str, kind: str, wanted: int
 ) -> list[int]:
-    """Return the numbers of the tables to draw next, as if all of them will be kept.
+    """Return the numbers of the tables to draw next.
 
-    The list is empty if enough tables are kept.
+    If all of them are kept, there are ``wanted`` kept tables, or a batch is complete.
+    The list is empty if enough tables are already kept.
     """
     n_kept = 0
     number = 0
@@ -255,7 +262,7 @@ def numbers_to_draw(
 
 
 def meets_facts(part: pd.DataFrame) -> bool:
-    """Return whether the table of a part meets the facts."""
+    """Return whether the drawn table of a part agrees with the printed facts."""
     return bool(part["value"].iloc[0])
 
 
@@ -283,9 +290,9 @@ AUDIT_METHODS = (
     NAMES,
 )
 def audit_block(name: str, rho: int, block: int) -> pd.DataFrame:
-    """Count joint errors on the 14 arms in one block of replays.
+    """Count errors, and joint errors of pairs of methods, in 1,000 replays on 14 arms.
 
-    The number of the block is the seed.
+    The number of the block of replays is the seed.
     """
     table = experiments.structured_subset(load(name))
     runs = replay_identification(table, AUDIT_METHODS, rho, AUDIT_BLOCK, block)
@@ -327,7 +334,7 @@ register_result("promises", promised.list_cells)(promised.try_cell)
     ("word-sums",),
 )
 def argument_states(name: str, method: str) -> pd.DataFrame:
-    """Return the data of the book's first figure for one table and method."""
+    """Replay one method of the book's first figure at all of its budgets."""
     return first_figure.play_states(load(name), method).assign(dataset=name)
 
 
@@ -345,7 +352,8 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 def once(name: str) -> pd.DataFrame:
     """Return errors and F1 of methods that evaluate each instance at most once.
 
-    There is one row per method, share of the full cost and quantity.
+    The frame has one row per method, budget and quantity. Budgets are shares of the
+    cost of evaluating everything.
     """
     runs = replay_identification(
         load(name), ONCE_METHODS, share=SHARES, feedback="once"
@@ -360,12 +368,13 @@ def once(name: str) -> pd.DataFrame:
 
 
 def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
-    """Return our values next to the printed numbers, from given or stored results.
+    """Return our values of the paper's numbers, from given or stored results.
 
     Returns
     -------
     DataFrame
-        The results of the replication, with errors from the audit, and of the tuning.
+        The results ``replication`` and ``tuning``, with the errors of the result
+        ``audit``.
 
     Examples
     --------
@@ -378,9 +387,10 @@ def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFra
 
 
 def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the ledger from the results behind it, which are given by name.
+    """Return the ledger: the paper's numbers with our values and predictions.
 
-    The columns are those of `companion.paper.printed.ledger`.
+    ``frames`` has the results of `BEHIND_LEDGER` by name. The columns are those of
+    `companion.paper.printed.ledger`.
     """
     return paper.ledger(
         ledger_cells(frames), predicted=paper.predict_numbers(frames["posterior"])
@@ -388,14 +398,18 @@ def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def predict_printed(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
-    """Return predictions of the printed numbers, or None.
+    """Return our predictions of the paper's numbers, if a page shows reconstructions.
 
-    The predictions apply only if all tables are reconstructions.
+    Parameters
+    ----------
+    tables : sequence of EvaluationTable
+        Tables of the page.
 
     Returns
     -------
     DataFrame or None
-        Result of `companion.paper.predict_numbers`.
+        Result of `companion.paper.predict_numbers`, or None if one of the tables is not
+        a reconstruction.
 
     Examples
     --------
@@ -411,7 +425,7 @@ def predict_printed(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
 
 
 def read_ledger() -> pd.DataFrame:
-    """Read the stored ledger.
+    """Read the stored ledger, which compares the paper's numbers with ours.
 
     Returns
     -------
@@ -426,7 +440,7 @@ def read_ledger() -> pd.DataFrame:
     path = results_directory() / LEDGER
     if not path.is_file():
         raise CobanditError(
-            f"there is no {path} -> run: python -m companion.stored.results ledger",
+            f"{path} does not exist -> run: python -m companion.stored.results ledger",
             argument=str(path),
             code="not-stored",
         )
@@ -434,7 +448,7 @@ def read_ledger() -> pd.DataFrame:
 
 
 def store_ledger() -> None:
-    """Write the ledger from the stored results."""
+    """Compute the ledger from the stored results, and write it to its file."""
     frames = {name: read_result(name) for name in BEHIND_LEDGER}
     make_ledger(frames).to_csv(
         results_directory() / LEDGER, index=False, lineterminator="\n"
@@ -455,9 +469,9 @@ def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
     Returns
     -------
     list of Verification
-        One entry per result, and one for the ledger. It is a difference if a result is
-        missing, damaged or computed from other data. Results on a table that is not on
-        this machine are not recomputed.
+        One entry per result, and one for the ledger. A result that is missing, damaged
+        or computed from other data counts as a difference. Results on a table that is
+        not on this machine are not recomputed.
     """
     outcomes: list[Verification] = []
     frames: dict[str, pd.DataFrame] = {}
@@ -493,7 +507,7 @@ def make(names: Sequence[str] = (), workers: int = -1) -> None:
     Parameters
     ----------
     names : sequence of str
-        Names of results; all by default. The ledger is written in any case.
+        Names of results. Default: all results. The ledger is always written.
     workers : int
         Number of processes.
     """

@@ -1,4 +1,7 @@
-"""Other stopping rules of a race, on the same orders of simulated tables."""
+"""Comparison of the stopping rule of `ParetoRace` with other rules.
+
+All rules run on the same simulated tables, in the same orders of the instances.
+"""
 
 from collections.abc import Callable
 from math import log, sqrt
@@ -20,7 +23,7 @@ from cobandit.stats import metrics
 from companion.stored.made_up_tables import SEED, Floats, read_rows
 from companion.stored.races import TOLERANCES
 
-#: Spend of a race, and the mask of the returned arms.
+#: Total cost of a race, and the mask of the returned arms.
 Outcome = tuple[float, NDArray[np.bool_]]
 
 
@@ -36,26 +39,26 @@ RIVALS_ORDERS = 40
 DRAWS = 100
 
 
-#: Half-width of the indifference zone of the likelihood ratios, for the share of won
-#: instances around one half.
+#: Half-width of the indifference zone of the likelihood ratios. The zone is around one
+#: half, for the share of won instances.
 INDIFFERENT = 0.1
 
 
-#: Function of the rewards of active arms on evaluated instances (n, k, D), of N, K and
-#: the tolerance. It returns a threshold in standard errors.
+#: Function that returns the threshold of a race in standard errors. Its arguments are
+#: the rewards of active arms on evaluated instances (n, k, D), N, K and the tolerance.
 Threshold = Callable[[Floats, int, int, float], float]
 
 
-#: Function of the rewards in the order of the instances (N, K, D), of the costs (K,)
-#: and the tolerance. It returns the outcome of a race.
+#: Function that runs a race and returns its outcome. Its arguments are the rewards in
+#: the order of the instances (N, K, D), the costs (K,) and the tolerance.
 Race = Callable[[Floats, Floats, float], Outcome]
 
 
 def find_scatter(rewards: Floats) -> Floats:
-    """Return roots of sums of squared deviations of differences of pairs, (k, k, D).
+    """Return root sums of squared deviations of paired differences, (k, k, D).
 
-    The rewards have the shape (n, k, D). The prior variance and the smallest sum are
-    those of `ParetoRace`.
+    The rewards have the shape (n, k, D). The sums include the prior variance and the
+    smallest sum of `ParetoRace`.
     """
     centred = rewards - rewards.mean(axis=0)
     products = np.einsum("qad,qbd->abd", centred, centred)
@@ -67,10 +70,11 @@ def find_scatter(rewards: Floats) -> Floats:
 def bound_looks(
     rewards: Floats, n_instances: int, n_arms: int, tolerance: float
 ) -> float:
-    """Return a threshold by a union bound over the looks at a single near tie.
+    """Return a threshold from a union bound over the interim tests of a single pair.
 
-    With two objectives or more, twice the error is allowed, because a wrong decision
-    needs a second mistake, in another objective.
+    A race tests after certain numbers of instances, called looks. With two objectives
+    or more, twice the error is allowed, because a wrong decision requires a second
+    mistake, in another objective.
     """
     return float(
         stats.norm.isf(min(rewards.shape[2], 2) * ERROR / len(list_looks(n_instances)))
@@ -80,7 +84,7 @@ def bound_looks(
 def bound_union(
     rewards: Floats, n_instances: int, n_arms: int, tolerance: float
 ) -> float:
-    """Return a threshold by a union bound over looks, ordered pairs and objectives."""
+    """Return a threshold from a union bound over tests, pairs and objectives."""
     claims = (
         max(1, n_arms * (n_arms - 1)) * rewards.shape[2] * len(list_looks(n_instances))
     )
@@ -90,12 +94,12 @@ def bound_union(
 def bootstrap(
     rewards: Floats, n_instances: int, n_arms: int, tolerance: float
 ) -> float:
-    """Return a quantile of the largest future statistic, by a multiplier bootstrap.
+    """Return a threshold from a multiplier bootstrap of the largest future statistic.
 
-    The maximum is over active pairs, objectives and future looks. With Gaussian
-    multipliers, sums of deviations are Gaussian with the observed covariance. Since
-    instances are drawn without replacement, the sums have independent increments in the
-    time n / (N - n).
+    The threshold is a quantile of the maximum over active pairs, objectives and future
+    tests. With Gaussian multipliers, sums of deviations are Gaussian with the observed
+    covariance. Because instances are drawn without replacement, the sums have
+    independent increments in the time n / (N - n).
     """
     n, n_active, n_objectives = rewards.shape
     looks = np.array(
@@ -125,10 +129,10 @@ def bootstrap(
 
 
 def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
-    """Return a race with another threshold.
+    """Return a function that runs `ParetoRace` with another threshold.
 
-    The threshold is computed again after a removal, or when the number of evaluated
-    instances has grown by the factor ``patience``.
+    The threshold is computed again after a removal, or if the number of evaluated
+    instances has increased by the factor ``patience``.
     """
 
     def run(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
@@ -166,7 +170,7 @@ def race_by(threshold: Threshold, patience: float = 1.25) -> Race:
 
 
 def race_as_we_do(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run `cobandit.ParetoRace`, which counts near ties at each look."""
+    """Run `cobandit.ParetoRace`, whose threshold depends on the number of near ties."""
     n_instances, n_arms, n_objectives = rewards.shape
     options: dict[str, Any] = {
         "tolerance": tolerance,
@@ -181,7 +185,10 @@ def race_as_we_do(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 
 def count_wins(rewards: Floats) -> Floats:
-    """Return the numbers of instances on which j dominates i: (n, k, D) -> (k, k)."""
+    """Return the numbers (k, k) of instances on which arm j dominates arm i.
+
+    The rewards have the shape (n, k, D).
+    """
     return np.array(
         [beats(rewards - rewards[:, [i]]).sum(axis=0) for i in range(rewards.shape[1])],
         dtype=float,
@@ -189,10 +196,11 @@ def count_wins(rewards: Floats) -> Floats:
 
 
 def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run a race by sign tests on won instances, with Holm's correction.
+    """Run a race with sign tests on won instances and Holm's correction.
 
-    Arms are only removed, never returned early, so the race ends with a single arm
-    or after all instances.
+    An arm wins an instance against another arm if it dominates this arm on it. Arms are
+    only removed, never returned early, so the race ends with a single arm or after all
+    instances.
     """
     active = np.arange(len(costs))
     depth = 0
@@ -217,10 +225,10 @@ def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 
 def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run a race by Wald's likelihood ratios of the numbers of won instances.
+    """Run a race with Wald's likelihood ratios of the numbers of won instances.
 
-    A pair is decided if one arm wins more instances than the other, or if the two are
-    equivalent.
+    The test of a pair ends if it shows that one arm wins more instances than the other,
+    or that the two are equivalent.
     """
     n_arms = len(costs)
     depth = 0
@@ -245,7 +253,7 @@ def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 
 def race_by_ranks(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run F-Race with one objective: Friedman's test, then removal by rank."""
+    """Run F-Race on one objective: Friedman's test, then removal by sums of ranks."""
     active = np.arange(len(costs))
     depth = 0
     spent = 0.0
@@ -298,15 +306,16 @@ RIVALS: dict[str, Race] = {
 
 
 def race_rivals(name: str) -> pd.DataFrame:
-    """Race a simulated table with every stopping rule, on the same orders.
+    """Run races on a simulated table with every stopping rule, in the same orders.
 
     Returns
     -------
     DataFrame
         One row per rule and tolerance: ``way``, the name of the rule; ``tolerance``;
-        ``share``, the mean spent share of the full cost; ``runs``; ``off``, the number
-        of runs that broke the promise (`metrics.beyond_tolerance`); ``f1``, the mean F1
-        score of the returned sets.
+        ``share``, the mean spent share of the cost of evaluating everything; ``runs``;
+        ``off``, the number of runs whose front is wrong by more than the tolerance
+        (`cobandit.stats.metrics.beyond_tolerance`); ``f1``, the mean F1 score of the
+        returned sets.
     """
     feedback, costs = read_rows(name)
     rewards = (

@@ -1,11 +1,11 @@
-"""A store of results, with one Parquet file per result and a manifest.
+"""Storage of results, with one Parquet file per result and a manifest.
 
 A result consists of parts. `register_result` registers the function that computes a
-part; it is called once per part, with the arguments of this part. The manifest has
-checksums of the data and the code behind each result. If the data have changed, reading
-the result fails. If the code has changed, a test fails. Then compute the result again
-(``make results``), or let `confirm` recompute a sample of its parts, and accept the new
-code if they agree.
+part from the arguments of this part. The manifest has checksums of the data and the
+code behind each result. If the data have changed, reading the result fails. If the code
+has changed, a test fails. Then compute the result again (``make results``). Or call
+`confirm`, which recomputes a sample of its parts, and accepts the new code if the parts
+are equal.
 """
 
 import inspect
@@ -37,7 +37,7 @@ REMEDY = "-> run: make results"
 
 
 class Result(NamedTuple):
-    """A result: the function of its parts, their arguments, and the tables behind it.
+    """How a result is computed: a function, its arguments for all parts, and tables.
 
     A ``passing`` result exists only while another result is being computed.
     """
@@ -48,17 +48,20 @@ class Result(NamedTuple):
     passing: bool
 
     def files(self) -> list[Path]:
-        """Return the file of each table, or its card, which contains a checksum."""
+        """Return the path of each table or, if the table is absent, of its card.
+
+        The card contains a checksum of the table.
+        """
         paths = [data_directory() / f"{name}.parquet" for name in self.tables]
         return [path if path.is_file() else path.with_suffix(".yml") for path in paths]
 
     def checksums(self) -> dict[str, str]:
-        """Return the current checksums of the data and of the code."""
+        """Compute the current checksums of the data and of the code."""
         data = sha256("".join(map(file_sha256, self.files())).encode()).hexdigest()
         return {"data": data, "code": code_checksum(self.part)}
 
     def columns(self) -> list[str]:
-        """Return the columns that identify a part, one per parameter."""
+        """Return the columns that identify a part, one per parameter of `part`."""
         return [
             "dataset" if name == "name" else name
             for name in inspect.signature(self.part).parameters
@@ -71,7 +74,7 @@ WHOLE = ("replication", "tuning")
 
 
 def sample_parts(name: str) -> list[tuple[Any, ...]]:
-    """Return a sample of the parts of a result, by their arguments.
+    """Return the arguments of a sample of the parts of a result.
 
     The sample has one part per combination of all arguments but the last.
 
@@ -95,7 +98,7 @@ def register_result(
     tables: Sequence[str] = (),
     passing: bool = False,
 ) -> Callable[[Part], Part]:
-    """Return a decorator that registers the function of the parts of a result.
+    """Return a decorator that registers the function for the parts of a result.
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ def register_result(
     arguments : callable
         Function that returns the arguments of all parts whose data are on this machine.
     tables : sequence of str
-        Names of the tables in the catalogue.
+        Names of the tables in the catalogue that the function reads.
     passing : bool
         Whether the result may be absent, because it is stored only while another result
         is being computed.
@@ -120,7 +123,7 @@ def register_result(
 def results_directory() -> Path:
     """Return the folder of the stored results.
 
-    An installed package contains it. In a checkout, it is in ``data``.
+    An installed package contains the folder. In a checkout, the folder is in ``data``.
 
     Examples
     --------
@@ -150,12 +153,12 @@ def _write_manifest(entries: dict[str, dict[str, Any]]) -> None:
 
 
 def read_result(name: str) -> pd.DataFrame:
-    """Read a stored result.
+    """Read a stored result as a data frame.
 
     Raises
     ------
     CobanditError
-        If it is missing or damaged, or if it was computed from other data.
+        If the result is missing or damaged, or was computed from other data.
 
     Examples
     --------
@@ -181,7 +184,7 @@ def read_result(name: str) -> pd.DataFrame:
         )
     if entry["data"] != RESULTS[name].checksums()["data"]:
         raise CobanditError(
-            f"{path} was computed from other data than those at hand {REMEDY}",
+            f"{path} was computed from other data than the current data {REMEDY}",
             argument=name,
             code="other-data",
         )
@@ -190,7 +193,7 @@ def read_result(name: str) -> pd.DataFrame:
 
 
 def list_expected() -> list[str]:
-    """Return the names of results that must be stored, and of other stored ones.
+    """Return the names of the results that must be stored or are stored.
 
     Examples
     --------
@@ -206,7 +209,7 @@ def list_expected() -> list[str]:
 
 
 def write_result(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> None:
-    """Write the parts of a result as one file, and its entry in the manifest."""
+    """Write the parts of a result to one file, and its entry to the manifest."""
     path = results_directory() / f"{name}.parquet"
     path.parent.mkdir(exist_ok=True)
     with replace_file(path) as partial:
@@ -250,15 +253,15 @@ def recompute(name: str, *arguments: Any) -> pd.DataFrame:
     Raises
     ------
     CobanditError
-        If it differs from the stored part. Counts must agree exactly, and means to a
-        relative 1e-9.
+        If the recomputed part differs from the stored part. Counts must be equal, and
+        other numbers must agree to a relative 1e-9.
     """
     part = RESULTS[name].part(*arguments)
     if differences := compare_part(name, arguments, part):
         examples = "; ".join(differences[:3])
         raise CobanditError(
-            f"the part {arguments} of the result {name!r} differs from the stored one"
-            f" when it is recomputed: {examples}",
+            f"the recomputed part {arguments} of the result {name!r} differs from the"
+            f" stored part: {examples}",
             argument=name,
             code="other-numbers",
         )
@@ -281,19 +284,19 @@ def compare_frames(
 ) -> list[str]:
     """Return the differences of two frames that should be equal, row by row.
 
-    Numbers that are not integers must agree to a relative `RTOL`. All other values must
-    be equal. Missing values agree with each other.
+    Floating-point numbers must agree to a relative 1e-9. All other values must be
+    equal. Missing values agree with each other.
 
     Parameters
     ----------
     stored, recomputed : DataFrame
     keys : sequence of str
-        Columns that identify a row in the result.
+        Columns whose values identify a row in the texts.
 
     Returns
     -------
     list of str
-        One text per cell that differs, or a single one if the frames have different
+        One text per cell that differs, or a single text if the frames have different
         columns or lengths.
 
     Examples
@@ -337,7 +340,10 @@ def compare_frames(
 
 
 class Verification(NamedTuple):
-    """Comparison of one result: recomputed and all parts, time, and differences."""
+    """Comparison of a recomputed result with the stored result.
+
+    ``computed`` of the ``parts`` were recomputed, in ``seconds``.
+    """
 
     name: str
     computed: int
@@ -359,7 +365,7 @@ def compare_result(
     ----------
     name : str
     chosen : sequence of tuple
-        Arguments of the parts.
+        Arguments of the parts to recompute.
     tell : callable, optional
         Function that is called as ``tell(name, done, parts)`` after each part.
     **how
@@ -370,7 +376,7 @@ def compare_result(
     Verification
     DataFrame or None
         The recomputed result if all parts were recomputed, else the stored result; None
-        if there is none.
+        if the result is not stored.
     """
     result = RESULTS[name]
     start = time.perf_counter()
@@ -409,7 +415,10 @@ def compare_result(
 
 
 def list_stale() -> Iterator[str]:
-    """Yield the results that other code computed and that can be computed here."""
+    """Yield the names of results whose code has changed since they were computed.
+
+    Results that cannot be computed on this machine are left out.
+    """
     entries = read_manifest()
     for name, result in RESULTS.items():
         if (
@@ -420,7 +429,10 @@ def list_stale() -> Iterator[str]:
 
 
 def confirm() -> list[Verification]:
-    """Recompute samples of stale results; accept the new code if nothing differs."""
+    """Recompute a sample of each result whose code has changed.
+
+    If nothing differs, the manifest accepts the new code.
+    """
     outcomes = []
     for name in list(list_stale()):
         outcome, _ = compare_result(name, sample_parts(name), workers=-1)
