@@ -1,10 +1,10 @@
-"""Time and memory with many arms, replications and rows, for ``timings.json``.
+"""Measure time and memory with many arms, replications and rows.
 
     python benchmarks/arms.py               # everything
-    python benchmarks/arms.py back_ends     # one part; the others stay as stored
+    python benchmarks/arms.py back_ends     # one part; other parts stay as stored
 
-Times are processor times on one core, except those of the back ends, which are elapsed.
-``docs/scale.md`` describes the contents of the file.
+The results are stored in ``timings.json``, which ``docs/scale.md`` describes. Times are
+processor times on one core, except for the back ends, whose times are elapsed times.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _sizes(run: workloads.Online | workloads.Front) -> dict[str, float]:
 
 
 def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
-    """Measure a pull by the class, after every arm has been pulled."""
+    """Measure the seconds of a pull by the class, after each arm has been pulled."""
     pulled = run.readable()
     for _ in islice(pulled, run.shape[0]):
         pass
@@ -56,7 +56,7 @@ def _class_pull(run: workloads.Online, pulls: int = 300) -> float:
 
 
 def online() -> list[dict[str, Any]]:
-    """Measure a pull and a run of CoHV-UCB, kernel and class."""
+    """Measure pulls and runs of CoHV-UCB, by the kernel and by the class."""
     workloads.Online(10, 2, 4.0).compiled()  # compiles
     rows = []
     for n_arms in ONLINE:
@@ -83,7 +83,7 @@ def online() -> list[dict[str, Any]]:
 
 
 def identification() -> list[dict[str, Any]]:
-    """Measure a run of CoPSI by number of arms, then by size of the front."""
+    """Measure runs of CoPSI for several numbers of arms and sizes of the front."""
     workloads.Front(60, 200).compiled()
 
     rows = []
@@ -111,7 +111,7 @@ def identification() -> list[dict[str, Any]]:
 
 
 def back_ends() -> list[dict[str, Any]]:
-    """Measure one grid on one and two processes, two threads, and a Dask cluster."""
+    """Measure one grid of replays in one process and in parallel, on each back end."""
     from dask.distributed import LocalCluster
 
     table = random_table(108, 2)
@@ -162,7 +162,7 @@ def back_ends() -> list[dict[str, Any]]:
 
 
 def replays() -> list[dict[str, Any]]:
-    """Measure the paper's grid on one core: all methods at all budgets."""
+    """Measure the paper's replays on one core: all methods at all budgets."""
     table = cb.load("gsm8k")
     rows = []
     for replications in REPLICATIONS:
@@ -198,7 +198,7 @@ print(time.process_time() - start, peak() - before)
 
 
 def reading() -> list[dict[str, Any]]:
-    """Measure reading and checking tables of a hundred configurations."""
+    """Measure the reading and checking of tables with a hundred configurations."""
     rows = []
     for n_rows in ROWS:
         with tempfile.TemporaryDirectory() as folder:
@@ -238,7 +238,7 @@ PARTS = {  # in order of memory, smallest first
 
 
 def main(names: list[str]) -> int:
-    """Measure some or all parts, and write the file."""
+    """Measure some or all parts, and write ``timings.json``."""
     path = Path(__file__).with_name("timings.json")
     found: dict[str, Any] = (
         json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -1,9 +1,10 @@
-"""Size of the built book: visible words, folds, pictures and code.
+"""Measure the built book: visible words, dropdowns, pictures and code.
 
     python benchmarks/book_size.py            # the book of `make book`
     python benchmarks/book_size.py --stored   # the book of `make stored`
 
-It prints one row per page, then every exceeded limit, and fails if there is one.
+The program prints one row per page, and then every exceeded limit. It fails if a limit
+is exceeded.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ def code_of(name: str) -> list[list[str]]:
 
 
 def measure(by_page: dict[str, dict[str, Any]]) -> pd.DataFrame:
-    """Return a table of the results of `LOOK` and of the code of each page."""
+    """Return a table with the sizes of each page.
+
+    ``by_page`` has the results of `LOOK` by page.
+    """
     rows = []
     for name, page in by_page.items():
         code = [line for cell in code_of(name) for line in cell]
@@ -101,7 +105,7 @@ def measure(by_page: dict[str, dict[str, Any]]) -> pd.DataFrame:
 
 
 def look(html: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Open pages, and run `LOOK` on each when its formulas are rendered."""
+    """Open pages in Chromium, and run the script `LOOK` on each of them."""
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     from pdf import chromium
     from playwright.sync_api import sync_playwright
@@ -121,7 +125,7 @@ def look(html: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def over(frame: pd.DataFrame) -> list[str]:
-    """List the exceeded limits."""
+    """Return a sentence for each exceeded limit."""
     read = frame.drop(index=LOOKED_UP, errors="ignore")
 
     totals = {"pages": len(read), **read[["words", "folds", "code"]].sum().to_dict()}

@@ -1,9 +1,9 @@
-"""Build the book twice without caches, and compare numbers and HTML.
+"""Build the book twice without caches, and compare the HTML files.
 
     python benchmarks/determinism.py        (make determinism)
 
-Each build has a copy of the checkout, so that no cache is shared. Outputs of pages that
-measure the machine (`MEASURED`) are ignored, in the page and in the search index.
+Each build uses a copy of the checkout, so that no cache is shared. Outputs of pages
+that measure the machine (`MEASURED`) are ignored, in the page and in the search index.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEFT_OUT = {"searchindex.js", ".buildinfo"}
 
 
 def pages_of(folder: Path) -> set[str]:
-    """Return the paths of the compared files of a built book."""
+    """Return the relative paths of the files to compare in a built book."""
     files = (
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -52,17 +52,20 @@ def same(first: Path, second: Path, name: str) -> bool:
 
 
 def search_index(folder: Path) -> dict[str, object]:
-    """Read titles and names in the search index, without words of measured pages."""
+    """Return the titles and names in the search index, without its words."""
     text = (folder / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     return {key: index[key] for key in ("docnames", "titles", "objects")}
 
 
 def differences(first: Path, second: Path) -> list[str]:
-    """List the files that differ between two built books, or are only in one."""
+    """Return a text for each file that differs between two built books.
+
+    A file that is only in one of the books differs as well.
+    """
     ours = pages_of(first)
     theirs = pages_of(second)
-    unmatched = [f"{name}: in one build only" for name in sorted(ours ^ theirs)]
+    unmatched = [f"{name}: only in one build" for name in sorted(ours ^ theirs)]
     changed = [
         f"{name}: differs"
         for name in sorted(ours & theirs)

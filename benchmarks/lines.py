@@ -1,7 +1,9 @@
-"""Count lines of code, without blanks, comments and docstrings, and files, by package.
+"""Count the files, and the lines of code, of each package.
 
-python benchmarks/lines.py                  # cobandit/, its packages, and tests/
-python benchmarks/lines.py book/_ext        # another folder, by its sub-folders
+    python benchmarks/lines.py                  # cobandit/, companion/ and tests/
+    python benchmarks/lines.py book/_ext        # another folder and its sub-folders
+
+Blank lines, comments and docstrings do not count as code.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ LAYOUT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 def count_code(source: str) -> int:
-    r"""Count the lines of a program with code, not only blanks, comments or docstrings.
+    r"""Count the lines of code in the source of a module.
 
     Examples
     --------
@@ -54,7 +56,7 @@ def count_code(source: str) -> int:
 
 
 def main(folders: list[str]) -> None:
-    """Print code lines and files of each subfolder and folder."""
+    """Print the lines of code, and the number of files, of each folder."""
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
     for folder in folders or ["cobandit", "companion", "tests"]:

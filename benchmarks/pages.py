@@ -1,11 +1,11 @@
-"""Processor time of the book's pages on tables of many shapes.
+"""Measure the processor time of the book's pages on tables of many shapes.
 
     python benchmarks/pages.py                # every page on every shape: some hours
-    python benchmarks/pages.py --page once --shape largest    # repeat either for more
+    python benchmarks/pages.py --page once --shape largest
 
-Each page runs in a separate process, like `cobandit-book page`, and its time includes
-all of its processes and their start. The exit code is 1 if a page fails or takes more
-than `MOST` seconds of processor time.
+Repeat an option for more pages or shapes. Each page runs in a separate process, like
+`cobandit-book page`. Its time includes all of its processes and their start. The exit
+code is 1 if a page fails or takes more than `MOST` seconds of processor time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from companion.report.run import SECTIONS  # noqa: E402
 from tests.support import table_shapes as shapes  # noqa: E402
 
 MOST = 90.0
-#: The slowest of the tests' tables, and further combinations of sizes.
+#: Tables of large and extreme sizes, in addition to the tables of the tests.
 LARGE: dict[str, Callable[[], cb.EvaluationTable]] = {
     "largest": partial(
         shapes.build,
@@ -65,7 +65,7 @@ SHAPES = LARGE | shapes.SHAPES
 
 
 def measure(page: str, records: Path, output: Path) -> tuple[float, float, bool]:
-    """Run a page on a table; return processor time, elapsed time and success."""
+    """Run a page on a table. Return processor time, elapsed time, and success."""
     command = "from companion.cli.app import main; main()"
     words = ["page", page, "-p", f"dataset={records}", "-o", str(output)]
     before = getrusage(RUSAGE_CHILDREN)

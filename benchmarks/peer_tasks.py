@@ -1,9 +1,9 @@
-"""Tasks for other libraries (peers), each run in the environment of its peer.
+"""Tasks for other libraries (peers), each of which runs in its peer's environment.
 
     PYTHON benchmarks/peer_tasks.py mabwiser 108
 
-`benchmarks/peers.py` calls it and reads its last line: seconds, and a result to
-compare.
+`benchmarks/peers.py` runs this program, and reads the last line of its output: the
+seconds, and a result to compare.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REWARD = 0.5
 
 
 def draw_points(n_points: int, n_objectives: int) -> Any:
-    """Draw the points of a front, the same for each library.
+    """Draw random points, which are the same for each library.
 
     Examples
     --------
@@ -47,7 +47,10 @@ def pull_mabwiser(n_arms: int) -> tuple[float, int]:
 
 
 def pull_smpybandits(n_arms: int) -> tuple[float, int]:
-    """Return seconds per pull of UCB after the first round, and the number of pulls."""
+    """Return seconds per pull of UCB, and the number of pulls.
+
+    Each arm has been pulled once before.
+    """
     from SMPyBandits.Policies import UCB
 
     policy = UCB(n_arms)
@@ -61,7 +64,7 @@ def pull_smpybandits(n_arms: int) -> tuple[float, int]:
 
 
 def find_front_moocore(n_points: int, n_objectives: int) -> tuple[float, int]:
-    """Return the seconds for a front, and the number of its points."""
+    """Return the seconds to find a Pareto front, and the number of its points."""
     import moocore
 
     points = draw_points(n_points, n_objectives)

@@ -1,11 +1,11 @@
-"""Speed in comparison with other libraries (peers), for ``docs/scale.md``.
+"""Compare speed with other libraries (peers), for ``docs/scale.md``.
 
     python benchmarks/peers.py                       # installs into _build/peers
     python benchmarks/peers.py --folder FOLDER
 
 Results are stored in ``peers.json``. Each peer has a separate virtual environment,
-because their requirements conflict. Times are processor times on one core, and the
-smallest of several runs in turns counts.
+because their requirements conflict. Times are processor times on one core. Tasks run in
+turns several times, and the smallest time of each task counts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ Row = dict[str, Any]
 
 
 def install(folder: Path) -> dict[str, Path | None]:
-    """Install the peers, and return their interpreters; None if pip fails."""
+    """Install the peers, and return the Python interpreter of each peer.
+
+    The interpreter is None if pip fails.
+    """
     pythons: dict[str, Path | None] = {}
     for name, requirements in PEERS.items():
         home = folder / name
@@ -64,7 +67,7 @@ def install(folder: Path) -> dict[str, Path | None]:
 
 
 def _ask(python: Path, name: str, *sizes: int) -> tuple[float, Any]:
-    """Run a task of a peer in its environment; return its seconds and result."""
+    """Run a task in the environment of a peer. Return its seconds and its result."""
     script = Path(__file__).with_name("peer_tasks.py")
     command = [python, script, name, *map(str, sizes)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -74,7 +77,7 @@ def _ask(python: Path, name: str, *sizes: int) -> tuple[float, Any]:
 
 
 def _pull_class() -> tuple[float, Any]:
-    """Measure a pull of the class, after each arm has been pulled."""
+    """Measure the seconds of a pull by the class, after each arm has been pulled."""
     pulls = workloads.Online(N_ARMS, 1, rho=2.0 + PULLS / N_ARMS).readable()
     for _ in islice(pulls, N_ARMS):
         pass
@@ -106,7 +109,10 @@ def _reject_kernel(run: workloads.Rejects) -> tuple[float, Any]:
 def list_measurements(
     pythons: dict[str, Path | None],
 ) -> list[tuple[str, str, Measurement | None]]:
-    """Return tasks, libraries and measurements; None if the peer is not installed."""
+    """Return all measurements, with the names of their tasks and libraries.
+
+    A measurement is None if the peer is not installed.
+    """
 
     def ask(name: str, *sizes: int) -> Measurement | None:
         python = pythons[name]
@@ -133,7 +139,7 @@ def list_measurements(
 
 
 def measure(pythons: dict[str, Path | None]) -> list[Row]:
-    """Measure all tasks in turns, and check that libraries agree on the result."""
+    """Measure all tasks in turns, and check that libraries find the same fronts."""
     measurements = list_measurements(pythons)
     rows: list[Row] = [
         {"task": task, "library": library, "seconds": None}
@@ -154,7 +160,7 @@ def measure(pythons: dict[str, Path | None]) -> list[Row]:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return the processor, its cores, and versions."""
+    """Return the processor, the number of cores, and versions of software."""
     processor = platform.machine()
     information = Path("/proc/cpuinfo")
     if information.is_file():
@@ -170,7 +176,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def format_time(seconds: float | None) -> str:
-    """Return a time in the unit in which it has one to three digits before the point.
+    """Format a time with a unit such as ms or µs.
 
     Examples
     --------
@@ -186,7 +192,7 @@ def format_time(seconds: float | None) -> str:
 
 
 def format_lines(stored: dict[str, Any]) -> list[str]:
-    """Return the lines of ``docs/scale.md``: machine and date, then the table."""
+    """Return lines for ``docs/scale.md``: machine and date, then rows of a table."""
     machine = stored["machine"]
     return [
         f"Measured on {stored['date']} on {machine['processor']}, {machine['cores']}"
@@ -200,7 +206,7 @@ def format_lines(stored: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Install, measure, write the file, and print the lines of the page."""
+    """Install and measure peers, write ``peers.json``, and print lines to copy."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("_build", "peers"))
     folder = parser.parse_args().folder.absolute()

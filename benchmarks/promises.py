@@ -1,11 +1,12 @@
-"""Test every promised error probability, in a few minutes on two cores.
+"""Test every error probability that the library promises, by simulation.
 
     python benchmarks/promises.py            # all
     python benchmarks/promises.py race       # one section
 
-A cell is a setting of a simulation. The program prints one row per cell and promise:
-the number of wrong runs, the 95 % Clopper-Pearson interval of their share, and the
-allowed share. ``!`` marks a promise that the interval refutes; the exit code is then 1.
+This takes a few minutes on two cores. A cell is a setting of a simulation. The program
+prints one row per cell and promise: the number of wrong runs, the 95 % Clopper-Pearson
+interval of their share, and the allowed share. If the interval refutes a promise, the
+row is marked with ``!``, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def print_table(tried: pd.DataFrame) -> None:
 
 
 def main(sections: list[str]) -> int:
-    """Test the cells of some or all sections; return the number of refutations."""
+    """Test the cells of some or all sections. Return the number of refutations."""
     chosen = [part for part in list_cells() if not sections or part[0] in sections]
     parts = Parallel(n_jobs=2)(delayed(try_cell)(*part) for part in chosen)
     tried = add_intervals(pd.concat(parts, ignore_index=True))

@@ -1,13 +1,13 @@
-"""Promised speeds, as ratios of two measurements in the same run (``make bench``).
+"""Test the promised speeds, as ratios of two measurements (``make bench``).
 
-    python benchmarks/ratios.py            # the table; fails if a promise is broken
-    python benchmarks/ratios.py --store    # also store ratios.json, before a change
+    python benchmarks/ratios.py            # print a table; fail if a promise is broken
+    python benchmarks/ratios.py --store    # also store the times in ratios.json
 
-Ratios are comparable between machines, unlike times. Every measurement is the median of
+Unlike times, ratios are comparable between machines. Every measurement is the median of
 several repetitions with compiled kernels. The two sides of a ratio are measured in
-turns, so that other load affects both. Next to each ratio is the speed-up over the
-times in ``ratios.json``, which were stored with their machine and date. This speed-up
-is not promised, and not meaningful on another or a busy machine.
+turns, so that other load affects both. The table also shows the speed-up over the times
+in ``ratios.json``, which were stored with their machine and date. No speed-up is
+promised, and it is not meaningful on another or a busy machine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[float]]:
-    """Measure the times of each function, after one call that compiles it."""
+    """Measure the functions in turns. Each is called once before, to compile it."""
     for function in functions:
         function()
     rounds = [
@@ -55,7 +55,7 @@ def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[floa
 def random_table(
     n_arms: int, n_objectives: int, instances: int = 20
 ) -> EvaluationTable:
-    """Make an evaluation table of random rows."""
+    """Return a random evaluation table."""
     rows = random_rows(np.random.default_rng(0), n_arms, n_objectives, instances)
     rows = rows.reshape(n_arms, instances, -1)
     return EvaluationTable.from_arrays(
@@ -64,7 +64,10 @@ def random_table(
 
 
 def kernel_over_class() -> dict[str, Any]:
-    """Measure the time of a pull, class over kernel, for K = 108 and D = 2."""
+    """Measure the ratio of the times of a pull, by the class over by the kernel.
+
+    There are K = 108 arms and D = 2 objectives.
+    """
     online = Online(108, 2, rho=32)
     replications = 20
 
@@ -88,11 +91,11 @@ def kernel_over_class() -> dict[str, Any]:
 
 
 def many_arms_over_few() -> dict[str, Any]:
-    """Measure the time of a pull, 100,000 arms over 100 arms.
+    """Measure the ratio of the times of a pull, with 100,000 arms over 100 arms.
 
-    The time is O(D + log K), but memory access is slower with many arms. Runs start by
-    pulling every arm once, without a choice, so the time of a pull is the difference
-    between a longer and a shorter run.
+    The time is O(D + log K), but memory access is slower with many arms. Runs start
+    with one pull of each arm, without a choice, so the time of a pull is computed from
+    the difference between a longer and a shorter run.
     """
     sides = []
     for n_arms, short, longer, replications in (
@@ -125,7 +128,7 @@ def many_arms_over_few() -> dict[str, Any]:
 
 
 def copsi_growth() -> dict[str, Any]:
-    """Measure the time of a CoPSI run, 4,000 arms over 1,000 arms.
+    """Measure the ratio of the times of a CoPSI run, with 4,000 arms over 1,000 arms.
 
     The ratio is 16 for quadratic and 64 for cubic growth.
     """
@@ -144,7 +147,7 @@ def copsi_growth() -> dict[str, Any]:
 
 
 def once_growth() -> dict[str, Any]:
-    """Measure the time of a `CoPSIOnce` run, 4,000 arms over 1,000 arms.
+    """Measure the ratio of the times of a `CoPSIOnce` run, 4,000 arms over 1,000.
 
     The method compares all pairs, so the ratio is at least 16. It is larger because the
     pairs of 1,000 arms fit into a processor's cache, but the pairs of 4,000 arms do
@@ -168,7 +171,7 @@ def once_growth() -> dict[str, Any]:
 
 
 def two_threads_over_one() -> dict[str, Any]:
-    """Measure the time of `cobandit.replay_online`, one thread over two threads."""
+    """Measure the ratio of the times of `replay_online`, one thread over two."""
     table = random_table(108, 2)
     methods = [cb.spec("CoHVUCB", **SCALES)]
 
@@ -201,7 +204,7 @@ def two_threads_over_one() -> dict[str, Any]:
 def psi_sr_over_class(
     n_arms: int, evaluations: int, replications: int
 ) -> dict[str, Any]:
-    """Measure the time of a PSI-SR run, class over kernel."""
+    """Measure the ratio of the times of a PSI-SR run, the class over the kernel."""
     run = Rejects(n_arms, evaluations)
     fast, slow = _in_turns(
         lambda: run.compiled(replications), run.readable, repetitions=3
@@ -218,7 +221,7 @@ def psi_sr_over_class(
     }
 
 
-#: Measurements on the book's page; those in `FURTHER` take longer.
+#: Measurements that a page of the book shows. Those in `FURTHER` take longer.
 MEASUREMENTS: tuple[Callable[[], dict[str, Any]], ...]
 MEASUREMENTS = (
     kernel_over_class,
@@ -235,7 +238,7 @@ FURTHER = (
 
 
 def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
-    """Measure; return the columns of `measure`, and our ``seconds``."""
+    """Run measurements. Return the columns of `measure`, and ``seconds``."""
     rows = []
     for measurement in measurements:
         row = measurement()
@@ -255,12 +258,12 @@ def _rows(measurements: Iterable[Callable[[], dict[str, Any]]]) -> pd.DataFrame:
 
 
 def measure() -> pd.DataFrame:
-    """Return the measurements on the book's page, with targets and details."""
+    """Return the ratios on the book's page, with their targets and details."""
     return _rows(MEASUREMENTS)[["measurement", "ratio", "target", "met", "detail"]]
 
 
 def store(measured: pd.DataFrame) -> None:
-    """Store our times, with machine and date."""
+    """Store measured times in ``ratios.json``, with machine and date."""
     entry = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": {"processor": platform.machine(), "cores": os.cpu_count()},
@@ -271,7 +274,7 @@ def store(measured: pd.DataFrame) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; return 1 if a target is missed."""
+    """Print the table. Return 1 if a target is missed, else 0."""
     start = perf_counter()
     measured = _rows((*MEASUREMENTS, *FURTHER))
     before = json.loads(STORED.read_text(encoding="utf-8"))

@@ -1,11 +1,11 @@
-"""Growth of time and memory with configurations, instances, objectives and runs.
+"""Measure time and memory of the commands on random tables of a given size.
 
     python benchmarks/scale.py                            # a small table, all commands
     python benchmarks/scale.py --arms 5000 --instances 2000   # 10^7 rows: minutes, 3 GB
     python benchmarks/scale.py --arms 5000 --instances 2000 --rerun
 
-Each command runs in a separate process. Its memory is the largest of the process and
-its workers.
+Each command runs in a separate process. Its memory is the largest memory of the process
+and its workers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ def card(objectives: int, instances: int) -> dict[str, Any]:
 
 
 def frame(arms: int, instances: int, objectives: int, seed: int = 0) -> pd.DataFrame:
-    """Draw records of a random table: costs over a ten-fold range, binary scores."""
+    """Draw the rows of a random table, with binary scores.
+
+    The costs of the arms differ by a factor of up to ten.
+    """
     rng = np.random.default_rng(seed)
     cost = np.repeat(rng.uniform(20, 200, arms), instances)
     columns: dict[str, Any] = {
@@ -78,14 +81,15 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def growth() -> pd.DataFrame:
-    """Measure seconds on one core, for the base sizes and with each size times four.
+    """Measure how seconds grow if one size is multiplied by four.
 
-    All runs are in this process.
+    All runs are on one core, in this process.
 
     Returns
     -------
     DataFrame
-        ``what`` (the changed size), ``K``, ``N``, ``D``, ``R``, and the seconds of
+        One row for the base sizes, and one per changed size: ``what`` (the changed
+        size), ``K``, ``N``, ``D``, ``R``, and the seconds of
         ``validate``, ``online`` (CoHV-UCB at rho = 32), ``identification`` (CoPSI at
         rho = 200) and ``recommend``.
     """
@@ -123,7 +127,7 @@ def growth() -> pd.DataFrame:
 
 
 def run(*arguments: str, folder: Path) -> tuple[float, float]:
-    """Return seconds and gigabytes of one ``cobandit`` command."""
+    """Run a ``cobandit`` command, and return its seconds and gigabytes."""
     start = perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "cobandit", *arguments],
@@ -137,14 +141,14 @@ def run(*arguments: str, folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Write a random table, run the commands on it, and print their usage."""
+    """Write a random table, run the commands on it, and print time and memory."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     for name, value in {"arms": 200, "instances": 200, "objectives": 2}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument(
-        "--rerun", action="store_true", help="also cobandit-book rerun --fast"
+        "--rerun", action="store_true", help="also run cobandit-book rerun --fast"
     )
     options = parser.parse_args()
     methods = ["-m", "CoHVUCB", "-m", "UniformAllocation", "-b", "2", "-b", "8"]

@@ -1,6 +1,7 @@
 """Workloads of the benchmarks: runs of kernels and classes on random tables.
 
-Times are processor times, so other programs have little effect.
+A kernel is the compiled form of a policy class. Times are processor times, so other
+programs have little effect.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ WIDER = dict.fromkeys(SCALES, 0.1)
 def random_rows(
     rng: np.random.Generator, n_arms: int, n_objectives: int, instances: int
 ) -> NDArray[np.float64]:
-    """Draw the rows of a kernel's table: cost, scaled cost, rewards.
+    """Draw the rows of a random table for a kernel: cost, scaled cost, rewards.
 
-    Mean costs have a ten-fold range.
+    Mean costs differ by a factor of up to ten.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def random_rows(
 
 
 class Online:
-    """CoHV-UCB on a random table of K arms, as kernel and as class.
+    """Runs of CoHV-UCB on a random table of K arms, by kernel and by class.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Online:
         return int(pulls.sum())
 
     def readable(self) -> Iterator[int]:
-        """Run the class on the same kind of feedback; yield the arm of each pull."""
+        """Run the class on the same table, and yield the arm of each pull."""
         policy = self.policy()
         instances = len(self.rows) // self.shape[0]
         s = 0
@@ -119,7 +120,7 @@ class Online:
 
 
 class Front:
-    """CoPSI on K arms with a Pareto front of size ``front``, without noise.
+    """Runs of CoPSI on K arms without noise, with a Pareto front of a given size.
 
     Examples
     --------
@@ -143,13 +144,13 @@ class Front:
         self.budget = rho * float(self.costs.sum())
 
     def compiled(self) -> NDArray[np.bool_]:
-        """Run one replication by the kernel; return the mask of returned arms."""
+        """Run one replication by the kernel, and return the mask of returned arms."""
         policy = CoPSI(self.costs, self.budget, 2)
         runs = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
         return np.asarray(runs.returned[0])
 
     def readable(self) -> NDArray[np.int64]:
-        """Run the class, and return the returned arms."""
+        """Run the class, and return the arms that it recommends."""
         policy = CoPSI(self.costs, self.budget, 2)
         while (arm := policy.ask()) is not None:
             policy.tell(arm, self.means[arm])
@@ -173,7 +174,7 @@ class Front:
 
 
 class Rejects:
-    """PSI-SR on K noisy arms, with a budget of T evaluations at equal costs.
+    """Runs of PSI-SR on K noisy arms, with a budget of T evaluations at equal costs.
 
     Examples
     --------
@@ -211,7 +212,9 @@ class Rejects:
 
 
 class Once:
-    """CoPSI once on K noisy arms with two objectives, at a share of the full cost.
+    """Runs of `CoPSIOnce` on K noisy arms with two objectives.
+
+    The budget is a share of the cost of evaluating everything.
 
     Examples
     --------
@@ -262,15 +265,15 @@ def processor_seconds(
 def pull_seconds(
     n_arms: int, pulls: int, n_objectives: int = 2, scales: Mapping[str, Any] = SCALES
 ) -> float:
-    """Measure a pull by the kernel, as the difference of a longer and a shorter run.
+    """Measure the time of a pull by the kernel, from a longer and a shorter run.
 
-    In both runs, every arm has already been pulled.
+    Both runs pull each arm more than once.
 
     Parameters
     ----------
     n_arms : int
     pulls : int
-        Approximate difference between the runs.
+        Approximate difference between the numbers of pulls of the two runs.
     n_objectives : int
     scales : mapping
         ``reward_scale`` and ``cost_scale`` of the policy.
@@ -278,7 +281,7 @@ def pull_seconds(
     Returns
     -------
     float
-        Seconds.
+        Seconds per pull.
 
     Examples
     --------

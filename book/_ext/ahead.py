@@ -1,10 +1,11 @@
-"""Fill the execution cache before Sphinx reads the pages, for myst-nb to use.
+"""Execute pages, or read their stored outputs, before Sphinx reads the pages.
 
+The outputs are written to the execution cache, from which myst-nb reads them.
 `run_ahead` runs the pages in parallel. A page that fails is not cached, so the build
-runs it again and reports the failure. The page with measurements of this machine is not
-run here either, but by the build when nothing else runs.
+runs it again and reports the failure. The page that measures this machine is not run
+here, but later by the build, when nothing else runs.
 
-`take_stored` runs no page, and uses the outputs in notebooks/*.ipynb.
+`take_stored` runs no page. It copies the outputs in notebooks/*.ipynb to the cache.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from companion.report.reading import WRITES_TEXT, take_myst
 
 log = logging.getLogger(__name__)
 
-#: The page whose cells measure this machine for two minutes. Its outputs differ in
-#: every build.
+#: The page whose cells measure this machine for two minutes. Its outputs differ between
+#: builds.
 MEASURES = "book/reproduce.md"
 
 
 def notebooks(
     env: BuildEnvironment, docnames: list[str]
 ) -> Iterator[tuple[Path, NotebookNode]]:
-    """Yield the path and cells of each notebook, except the measuring one."""
+    """Yield the path and the cells of each notebook, without the page `MEASURES`."""
     for path in (Path(env.doc2path(name)) for name in sorted(docnames)):
         text = path.read_text(encoding="utf-8")
         reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
@@ -47,7 +48,7 @@ def notebooks(
 
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Run the notebooks that are not in the cache, one per core, and cache them."""
+    """Run the notebooks that are not in the cache, one per core, and cache outputs."""
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
     def run(path: Path, notebook: NotebookNode) -> None:
@@ -76,13 +77,13 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
 
 def code_of(notebook: NotebookNode) -> list[NotebookNode]:
-    """Return the code cells of the source, without a stored page's cells for prose."""
+    """Return the code cells of a page, without cells that were added to write prose."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [cell for cell in cells if WRITES_TEXT not in cell.metadata.get("tags", [])]
 
 
 def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Cache the stored outputs of the notebooks among the pages."""
+    """Copy the outputs stored in the .ipynb files of the pages to the cache."""
     cache = get_cache(app.config.nb_execution_cache_path)
     for path, notebook in notebooks(env, docnames):
         if not path.with_suffix(".ipynb").exists():

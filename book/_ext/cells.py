@@ -1,11 +1,12 @@
-"""Display of cells: numbered figures and tables, a switch for code, named folds.
+"""Display of cells: numbered figures and tables, a switch for code, named dropdowns.
 
-A figure is a cell with ``mystnb: figure: {name, caption}`` in its metadata (myst-nb
-makes the figure, Sphinx numbers it), a table the same with ``classes: table``.
-`NumberTables` numbers these tables together with the tables of the text. `HideCode`
-puts the code of all cells behind the switch of the page, except cells tagged
-``show-input`` and cells in a fold, since a reader opens a fold on purpose.
-`keep_numbers` reserves plain numbers for the statements of the paper.
+A cell whose metadata have ``mystnb: figure: {name, caption}`` is shown as a figure
+(myst-nb creates the figure, and Sphinx numbers it). With ``classes: table``, it is
+shown as a table. `NumberTables` numbers these tables together with the tables of the
+text. `HideCode` hides the code of all cells behind a switch at the top of the page,
+except cells tagged ``show-input`` and cells in a dropdown, because a reader opens a
+dropdown on purpose. `keep_numbers` reserves plain numbers for the statements of the
+paper.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxTranslator
 
-#: The switch needs no script: the style sheet shows the code while the box is ticked.
+#: The switch needs no script: the style sheet shows the code if the box is ticked.
 SWITCH = (
     '<p class="code-switch"><label><input type="checkbox" autocomplete="off"> Show the'
     " code</label></p>"
@@ -32,7 +33,7 @@ class drawn_table(nodes.figure):
 
 
 class NumberTables(SphinxTransform):
-    """Convert figures that are tables into tables, with their captions above."""
+    """Convert figures of class ``table`` to tables with the caption above."""
 
     default_priority = 800  # before Sphinx assigns names and numbers
 
@@ -52,7 +53,7 @@ class NumberTables(SphinxTransform):
 
 
 class HideCode(SphinxPostTransform):
-    """Put code behind the switch of its page."""
+    """Hide the code of a page, and add a switch that shows it."""
 
     default_priority = 198  # before myst-nb makes folds
     formats = ("html",)
@@ -79,10 +80,11 @@ class HideCode(SphinxPostTransform):
 
 
 def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Reserve plain numbers for the paper; ours have a chapter number or a letter.
+    """Reserve plain numbers such as 1 for the statements of the paper.
 
-    Statements of the paper get their numbers from ``paper_numbers``, by label. On pages
-    without a chapter number, figures and tables have letters.
+    Statements of the paper have the numbers in the configuration value
+    ``paper_numbers``, by label. Other numbers contain the number of the chapter. On
+    pages without a chapter number, figures and tables have letters.
     """
     changed = []
     for page, kinds in env.toc_fignumbers.items():
@@ -111,7 +113,7 @@ def letters(number: int) -> str:
 
 
 def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:
-    """Begin a fold whose summary is only its name."""
+    """Write the beginning of a dropdown, whose summary is only its name."""
     classes = " ".join(["hide", *node["classes"]])
     self.body.append(
         "<details"
@@ -130,7 +132,7 @@ def caption_of(table: drawn_table) -> str | None:
 
 
 def setup(app: Sphinx) -> None:
-    """Called by cobandit_book."""
+    """Register the transforms; the extension `cobandit_book` calls this function."""
     app.add_config_value("paper_numbers", {}, "env", dict)
     app.connect(
         "env-get-updated", keep_numbers, priority=900

@@ -1,32 +1,32 @@
 """Sphinx extension of this book, for everything that ``_config.yml`` cannot do.
 
-1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells did not change,
-   even when the library or the data under it did. Here the name of the cache directory
-   contains a hash of both.
+1. `key_the_cache`: myst-nb reuses the outputs of a notebook whose cells have not
+   changed, even if the library or the data have changed. Therefore, the name of the
+   cache directory contains a hash of library and data.
 2. `link_the_repository`: the repository and launch buttons appear once
    ``[project.urls]`` in pyproject.toml names a repository, and pages have absolute
    addresses once it names the documentation.
 3. `find_by_last_name`: the reference documents ``cobandit.load``; a docstring may write
    ``load`` or ``cobandit.tables.load``, and the link still works.
-4. `keep_the_sentence`: the first line of a property may contain a colon; napoleon would
-   read the text before it as a type.
+4. `keep_the_sentence`: the first line of a property may contain a colon, but napoleon
+   would read the text before the colon as a type.
 5. `mend_bodies`: the bibliography is not marked as a list for screen readers, because
    its entries are not list items; lines do not break between a number and its percent
    sign; and source pages have no links to the reference, because viewcode assumes that
    everything is documented under its module.
 6. `without_thebe`: Jupyter Book always adds Thebe, whose script is on another server.
 7. `describe_pictures`: pictures from cells have an alternative text.
-8. `say_how_made`: an i at the corner of each figure shows its data, parameters and
-   code.
+8. `say_how_made`: an i at the corner of each figure shows the data, the parameters and
+   the code of the figure.
 9. `ahead.run_ahead`: pages run in parallel, in kernels that start fast.
-10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment, pages show the
-    outputs stored in their .ipynb instead of being run, and the page with measurements
-    shows none.  `make test` builds the book in this way, because it tests the notebooks
+10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment, pages are not
+    run, but show the outputs stored in their .ipynb. The page with measurements shows
+    no outputs. `make test` builds the book in this way, because it tests the notebooks
     against these outputs anyway.
-11. `find_the_section`: the protocol is never changed, so a page that it links to may
-    have become a section.
+11. `find_the_section`: the protocol is never changed, so it may link to a page that has
+    become a section since.
 12. `cells`: figures and tables of cells are numbered, each page has one switch for its
-    code, and folds have names.
+    code, and dropdowns have names.
 13. `offer_the_notebook`: the download menu of a page with code also offers it as a
     notebook with outputs.
 14. `reference`: the reference pages are written from the docstrings.
@@ -74,9 +74,9 @@ SECTIONS = {"notebooks/calibration": "calibration"}
 
 
 def content_key(root: Path, *more: str) -> str:
-    """Return a hash of both packages and the bundled data, independent of file times.
+    """Return a hash of the contents of both packages and of the bundled data.
 
-    ``more`` are patterns of further files on which the outputs depend.
+    ``more`` has patterns of further files on which the outputs of pages depend.
     """
     digest = hashlib.sha256()
     patterns = ("cobandit/**/*.py", "companion/**/*.*", "data/**/*", *more)
@@ -93,7 +93,10 @@ def content_key(root: Path, *more: str) -> str:
 
 
 def key_the_cache(app: Sphinx, config: Config) -> None:
-    """Name the execution cache by a hash, and read all pages if the hash is new."""
+    """Choose the execution cache by a hash of the library and the data.
+
+    If the hash is new, Sphinx reads all pages again. Only the newest caches are kept.
+    """
     root = Path(app.srcdir)
     if config.cobandit_stored:
         config.cobandit_key = content_key(root, "notebooks/*.ipynb")
@@ -119,7 +122,7 @@ def key_the_cache(app: Sphinx, config: Config) -> None:
 
 
 def add_static_files(app: Sphinx, config: Config) -> None:
-    """Add style sheet and MathJax; _config.yml would load all scripts on all pages."""
+    """Add the style sheet and the scripts of the book, which load after the page."""
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
     for name in ("argument.js", "filter.js", "reach.js"):
@@ -127,14 +130,17 @@ def add_static_files(app: Sphinx, config: Config) -> None:
 
 
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Use stored outputs if the environment requests this; otherwise run notebooks."""
+    """Fill the execution cache: with stored outputs if requested, or by running pages.
+
+    Pages without stored outputs are always run.
+    """
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
     ahead.run_ahead(app, env, docnames)
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
-    """Enable buttons and set the book's address if pyproject.toml has the URLs."""
+    """Enable buttons, and set the book's address, if pyproject.toml has their URLs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]
@@ -190,7 +196,7 @@ def find_the_section(
 def keep_the_sentence(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ):
-    """Start a property's text with an empty comment, so that napoleon finds no type."""
+    """Prefix the text of a property with a comment, so that napoleon finds no type."""
     if what in ("property", "attribute") and lines:
         lines[:0] = ["..", ""]
 
@@ -240,7 +246,10 @@ def describe_pictures(app: Sphinx, doctree: document) -> None:
 
 
 def say_how_made(app: Sphinx, doctree: document, page: str) -> None:
-    """Add to each figure of a cell how it was made, except in the printed book."""
+    """Add the origin of each figure to its corner, except in the printed book.
+
+    The origin consists of data, parameters and code (`provenance`).
+    """
     if app.builder.format != "html" or app.builder.name == "singlehtml":
         return
     entries = app.env.domains["py"].objects.items()

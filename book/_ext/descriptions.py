@@ -26,13 +26,15 @@ LONGEST = 300
 PICTURE = "_static/link.png"
 PICTURE_SIZE = (6, 3.15)
 PICTURE_DPI = 200
-#: The methods in it, from left to right, as the first figure opens.
+#: The methods in the picture, from left to right, as when the first figure opens.
 COMPARED = ("CoPSIPrintedOnce", "CoPSIOnce")
 SHARE = 0.6
 
 
 def describe(tree: nodes.document) -> str:
-    """Return the first sentences of a page, as many as fit, without formulas.
+    """Return the first sentences of a page, as a description of limited length.
+
+    Paragraphs with formulas are skipped.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def describe_page(
     context: dict[str, object],
     tree: nodes.document | None,
 ) -> None:
-    """Add the description of a page, its title and its picture to its head."""
+    """Add meta tags with the description, title and picture of a page."""
     if tree is None or not (description := describe(tree)):
         return
 

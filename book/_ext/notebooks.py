@@ -1,10 +1,10 @@
-"""Refresh the notebooks' outputs.
+"""Run the notebooks, and store their outputs.
 
     python book/_ext/notebooks.py refresh            # all pages
-    python book/_ext/notebooks.py refresh once live  # these pages only
+    python book/_ext/notebooks.py refresh once live  # only these pages
 
-Every NAME.md is run, and NAME.ipynb is written with its outputs. For all pages, the
-picture of README.md is drawn by the example in it.
+The program runs every NAME.md, and writes NAME.ipynb with its outputs. Without names,
+it also runs the first example in README.md, which draws the picture of README.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PAGES = sorted(ROOT.glob("notebooks/*.md"))
 
 
 def refresh(path: Path) -> Path:
-    """Run a MyST notebook, and write its .ipynb with reproducible ids of cells."""
+    """Run a MyST notebook, and write its .ipynb. Ids of cells are reproducible."""
     import jupytext
     import nbformat
     from nbclient import NotebookClient
@@ -46,7 +46,7 @@ def refresh(path: Path) -> Path:
 
 
 def draw_readme() -> None:
-    """Run the first example of README.md, and store the picture that it saves."""
+    """Run the first example in README.md, and store the picture that it saves."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as folder:

@@ -2,12 +2,12 @@
 
     python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
-The PDF has the article and the chapters. Chromium prints it, because it typesets
-formulas with the fonts of the book, and pictures and tables as on the pages. Folds are
-printed open, because the text refers to them. Hidden code, records, long tables (class
-and tag ``unprinted``) and directions for running a page are left out, and so are the
-claims, the pages on use and the reference, which are for filtering, running and
-searching.
+The PDF contains the article and the chapters. It is printed with Chromium, because then
+formulas have the fonts of the book, and figures and tables look as on the pages.
+Dropdowns are printed open, because the text refers to them. Hidden code, long tables
+(class and tag ``unprinted``) and instructions for running a page are left out. The
+claims, the pages on use and the reference are left out as well, because they are for
+filtering, running and searching.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ details.made, .code-switch, .page-code, .cell_input:not(.tag_show-input > *),
   text-align: left; list-style: none;
 }
 """
-#: Script that removes all other pages, opens folds, and adds a title page with
-#: contents.
+#: Script that removes all other pages, opens dropdowns, and adds a title page with a
+#: table of contents.
 PREPARE = """
 ([kept, title, lines]) => {
   const list = document.createElement('ol');
@@ -111,7 +111,7 @@ PREPARE = """
   document.querySelector('#jb-print-docs-body, article').before(front);
 }
 """
-#: Makes formulas that are wider than the column as much smaller.
+#: Script that shrinks formulas that are wider than the column to its width.
 SHRINK = """
 () => {
   for (const formula of document.querySelectorAll('div.math')) {
@@ -131,7 +131,7 @@ FOOTER = (
 
 
 def article_and_chapters() -> list[str]:
-    """Return the names of the printed pages."""
+    """Return the names of the pages to print, in the order of the book."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")[
         "chapters"
@@ -160,12 +160,15 @@ def chromium() -> str:
         None,
     )
     if path is None:
-        sys.exit("make pdf needs Chromium (on Debian: apt-get install chromium)")
+        sys.exit(
+            "make pdf requires Chromium; install it (on Debian: apt-get install"
+            " chromium)"
+        )
     return path
 
 
 def print_book(folder: Path, target: Path) -> None:
-    """Open the page, prepare it, wait for its formulas, and print it."""
+    """Open the book's single HTML page in Chromium, and print it to a PDF file."""
     from playwright.sync_api import sync_playwright
 
     # links of the page are relative to the top folder, but Sphinx writes it into the

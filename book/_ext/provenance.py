@@ -1,9 +1,9 @@
 """The origin of each figure: data, parameters, calls, and the code that draws it.
 
-An i at the corner of a figure shows its origin. The cells are found backwards from the
-cell that draws: a cell belongs to the figure if it defines, or may change, a name that
-a later cell of the figure uses. The origin is computed from the code, so it is never
-out of date.
+An i at the corner of a figure shows the figure's origin. The cells behind a figure are
+found backwards from the cell that draws it: a cell belongs to the figure if it defines,
+or may change, a name that a later cell of the figure uses. The origin is computed from
+the code, so it is never out of date.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STORED = "companion.stored"
 
 @dataclass
 class Made:
-    """The origin of a figure, with its parts in the order of the page."""
+    """The origin of a figure: its data, parameters and calls, and the drawing code."""
 
     data: list[str] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
@@ -38,7 +38,10 @@ class Made:
 
 
 def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """Return the names that a statement uses, and those that it makes or may change."""
+    """Return the names that a statement uses, and the names that it may change.
+
+    The latter include the names that it defines.
+    """
     reads, makes, changes, within = set[str](), set[str](), set[str](), set[str]()
     for node in ast.walk(statement):
         match node:
@@ -70,7 +73,10 @@ def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 def names_of_cell(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """Return the same for a cell; names that it defined before do not count as used."""
+    """Return the names that a cell uses, and the names that it may change.
+
+    A name that the cell defines before its use does not count as used.
+    """
     reads, makes = set[str](), set[str]()
     for statement in tree.body:
         taken, made = names_of(statement)
@@ -80,7 +86,7 @@ def names_of_cell(tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 def lead_to(trees: dict[int, ast.Module], drawn: int) -> list[int]:
-    """Return the numbers of the cells for the figure of cell ``drawn``, itself last."""
+    """Return the indices of all cells behind a figure, the drawing cell last."""
     found, wanted = [drawn], names_of_cell(trees[drawn])[0]
     for number in sorted((other for other in trees if other < drawn), reverse=True):
         reads, makes = names_of_cell(trees[number])
@@ -91,7 +97,7 @@ def lead_to(trees: dict[int, ast.Module], drawn: int) -> list[int]:
 
 
 def imported(trees: Sequence[ast.Module]) -> dict[str, str]:
-    """Return the full names of imports, by their names on a page."""
+    """Return the full name of each imported object, by its name on the page."""
     found: dict[str, str] = {}
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.ImportFrom):
@@ -105,7 +111,10 @@ def imported(trees: Sequence[ast.Module]) -> dict[str, str]:
 
 
 def called(tree: ast.Module, imports: dict[str, str]) -> Iterator[tuple[str, ast.Call]]:
-    """Yield calls of cobandit and its companion in a cell, with full names."""
+    """Yield the calls of functions of cobandit and companion in a cell.
+
+    Each call comes with the full name of the function.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             root, _, rest = ast.unparse(node.func).partition(".")
@@ -118,7 +127,10 @@ def called(tree: ast.Module, imports: dict[str, str]) -> Iterator[tuple[str, ast
 
 
 def trace(cells: Sequence[NotebookNode], drawn: int, tables: frozenset[str]) -> Made:
-    """Return the origin of the figure of cell ``drawn``, given all names of tables."""
+    """Return the origin of the figure that cell ``drawn`` draws.
+
+    ``tables`` has the names of all tables of the catalogue.
+    """
     code = {
         i: cell for i, cell in enumerate(cells[: drawn + 1]) if cell.cell_type == "code"
     }
@@ -156,7 +168,10 @@ def trace(cells: Sequence[NotebookNode], drawn: int, tables: frozenset[str]) -> 
 
 
 def as_html(made: Made, documented: Callable[[str], str]) -> str:
-    """Return the i and its content; ``documented`` returns the address of a name."""
+    """Return the HTML of the i and of its content.
+
+    ``documented`` returns the address of the documentation of a name, or ''.
+    """
     calls = [
         f'<a href="{escape(place)}"><code>{escape(name.rpartition(".")[2])}</code></a>'
         for name in made.calls
@@ -184,7 +199,7 @@ def as_html(made: Made, documented: Callable[[str], str]) -> str:
 
 @cache
 def source_of(path: Path) -> list[NotebookNode]:
-    """Return the cells of a page, which are read once for all of its figures."""
+    """Return the cells of a page. The file is read once for all of its figures."""
     return jupytext.read(path).cells
 
 

@@ -1,10 +1,10 @@
-"""The reference pages: every public name of both packages, one page per package.
+"""The reference pages, one per package, which document every public name.
 
 The pages are written when the book is built. A page ``book/api/PACKAGE`` begins with a
-table of the package's names and their first lines, and then documents them, module by
-module. A name is documented at the shortest path: at the top level, otherwise in the
-package that exports it, otherwise in its module. Names and paths with a leading
-underscore are private, and so are the modules in `PRIVATE`.
+table of the package's names and the first lines of their docstrings, and then documents
+the names module by module. A name is documented under its shortest path: at the top
+level, otherwise in the package that exports it, otherwise in its module. Names and
+paths with a leading underscore are private, and so are the modules in `PRIVATE`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def public_modules() -> tuple[ModuleType, ...]:
 
 
 def package_of(module: ModuleType) -> str:
-    """Name the package on whose page a module is documented.
+    """Return the name of the package on whose page a module is documented.
 
     Examples
     --------
@@ -112,7 +112,10 @@ def list_names(title: str, things: list[Any]) -> str:
 
 
 def describe_class(thing: type) -> str:
-    """Return the directive for a class, without members that the docstring lists."""
+    """Return the directive that documents a class.
+
+    Members that the docstring of the class lists are left out.
+    """
     kind = "exception" if issubclass(thing, BaseException) else "class"
     section = ATTRIBUTES.search(inspect.getdoc(thing) or "")
     listed = re.findall(r"(?m)^(\w[\w, ]*?) :", section[1] if section else "")
@@ -129,7 +132,7 @@ def describe_class(thing: type) -> str:
 
 
 def describe_module(module: ModuleType) -> Iterator[str]:
-    """Describe a module and its contents in the order of the source."""
+    """Yield the directives that document a module and its contents, in source order."""
     places = find_places()
     # a module cannot be linked to if a function has the same name
     hidden = "   :no-index:\n" if module.__name__ in places.values() else ""
@@ -155,7 +158,7 @@ def is_exported(thing: Any, package: str) -> bool:
 
 
 def write_page(package: str) -> Iterator[str]:
-    """Write the page of a package: tables of its names, and then each module."""
+    """Yield the text of a package's page: tables of its names, and then each module."""
     every = [thing for module in public_modules() for thing in documented_in(module)]
     modules = [module for module in public_modules() if package_of(module) == package]
 
@@ -191,7 +194,7 @@ def show_types(
     signature: str,
     returns: str,
 ) -> tuple[str, str] | None:
-    """Return a signature with types as they are written in the source."""
+    """Return the signature of an object, with types as written in the source."""
     if inspect.isclass(thing):
         parameters = write_fields(thing) or write_constructor(thing)
         return None if parameters is None else (f"({parameters})", "")
@@ -206,7 +209,7 @@ def show_types(
 
 
 def parse_definition(thing: Any) -> ast.stmt | None:
-    """Parse the source of a function or class; None if it has no source."""
+    """Parse the source of a function or class. Return None if it has no source."""
     try:
         source = inspect.getsource(thing)
     except (OSError, TypeError):
@@ -220,14 +223,14 @@ def parse_definition(thing: Any) -> ast.stmt | None:
 
 
 def remove_self(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    """Remove the first parameter of a method."""
+    """Remove the parameter ``self`` or ``cls`` of a method."""
     parameters = definition.args.posonlyargs or definition.args.args
     if parameters and parameters[0].arg in ("self", "cls"):
         del parameters[0]
 
 
 def write_fields(thing: type) -> str | None:
-    """Return the fields of a NamedTuple with their types; None for other classes."""
+    """Return the fields of a NamedTuple with their types, or None for other classes."""
     definition = parse_definition(thing) if hasattr(thing, "_fields") else None
     if not isinstance(definition, ast.ClassDef):
         return None
@@ -236,10 +239,10 @@ def write_fields(thing: type) -> str | None:
 
 
 def write_constructor(thing: type) -> str | None:
-    """Return the parameters of a constructor with types; None if it has no source.
+    """Return the parameters of a constructor with types, or None without its source.
 
-    A constructor that is inherited, or passes its options on, has the parameters of its
-    parent.
+    The parameters include the parameters of inherited constructors, to which a
+    constructor may pass its options.
     """
     written: dict[str, str] = {}
     for base in reversed(thing.__mro__):

@@ -1,8 +1,8 @@
-"""A pytest plugin that makes nbval run notebooks in parallel.
+"""A pytest plugin that lets nbval run notebooks in parallel.
 
 Use it with ``pytest -p side_by_side -n 2 --nbval ...``. Two kernels that start at the
 same time may choose the same port, so these kernels use sockets in the file system.
-Like the kernels of the book's pages, they start as forks.
+Like the kernels of the book's pages, they start as forks (`warm`).
 """
 
 from pathlib import Path

@@ -1,13 +1,13 @@
-"""Kernels for pages, which are forks of a process with the slow imports.
+"""Jupyter kernels that start fast, as forks of a process with the slow imports.
 
 `use` makes Jupyter start kernels as forks of a process that has imported pandas,
 matplotlib and numba, and loaded every compiled method. Kernels share nothing else. This
 works only on Linux, where such a process can be forked safely.
 
-The reason is speed: a page with four replays takes 0.6 s instead of 2.6 (median of
-four, two cores), and the process takes 4.4 s once. This saves half a minute of
-processor time per build of the book, and as much in tests of the notebooks. Without a
-cache, the process also compiles each method only once, instead of once per page.
+A page with four replays then takes 0.6 s instead of 2.6 s (median of four, two cores),
+and the process takes 4.4 s once. This saves half a minute of processor time per build
+of the book, and as much in tests of the notebooks. Without compiled methods on disk,
+the process also compiles each method only once, instead of once per page.
 
     python book/_ext/warm.py    # start the process; each line on stdin starts a kernel
 """
@@ -34,7 +34,7 @@ one_at_a_time = Lock()
 
 
 def use() -> None:
-    """Make this process start all kernels as forks."""
+    """Make Jupyter start all kernels of this process as forks."""
     if sys.platform == "linux":
         entry = EntryPoint(
             "warm", f"{__name__}:Warm", KernelProvisionerFactory.GROUP_NAME
@@ -45,10 +45,10 @@ def use() -> None:
 
 
 class Warm(LocalProvisioner):
-    """Starts a kernel as a fork, with sockets in the file system instead of ports.
+    """Provisioner that starts a kernel as a fork, with sockets in the file system.
 
-    Jupyter looks for free ports, which the kernel opens later. If several processes
-    start kernels at the same time, another kernel may open them first.
+    By default, Jupyter looks for free ports, which the kernel opens later. If several
+    processes start kernels at the same time, another kernel may open these ports first.
     """
 
     sockets: TemporaryDirectory[str] | None = None
@@ -127,10 +127,10 @@ def _server() -> subprocess.Popen[str]:
 
 
 def load_kernels() -> None:
-    """Run each method once, so that no page has to compile or load its kernel.
+    """Run each method once, so that no page has to compile or load the method.
 
     If nothing is compiled yet, one process and its child compile half of the methods
-    each, while other servers wait.
+    each, and other servers wait.
     """
     import fcntl  # exists only on Linux, like forked kernels
 

@@ -1,1 +1,1 @@
-"""Shared parts of the tests: strategies, drawn tables, writers of logs."""
+"""Helpers that several test modules share."""

@@ -1,4 +1,4 @@
-"""Ask and tell in tests; what an order of elimination costs, by trying all."""
+"""Runs of policies in tests, feedback for them, and reference implementations."""
 
 import math
 from itertools import permutations
@@ -7,7 +7,10 @@ import numpy as np
 
 
 def run(policy, feedback):
-    """Play ``feedback(arm)``, which gives reward and cost, and return the arms."""
+    """Run a policy, and return the pulled arms.
+
+    ``feedback(arm)`` returns the rewards and the cost of a pull.
+    """
     arms = []
     while (arm := policy.ask()) is not None:
         policy.tell(arm, *feedback(arm))
@@ -16,12 +19,15 @@ def run(policy, feedback):
 
 
 def slack(budget):
-    """A budget with what is forgiven of rounding."""
+    """Return a budget with the slack that policies allow for rounding."""
     return budget * (1 + 1e-9)
 
 
 def noisy(means, costs, seed, spread=0.0):
-    """Draw feedback around given means; costs are within [1 - spread, 1 + spread]."""
+    """Return a function that draws noisy feedback for `run`, around given means.
+
+    Costs vary by a factor in [1 - spread, 1 + spread].
+    """
     rng = np.random.default_rng(seed)
     return lambda arm: (
         np.clip(means[arm] + rng.normal(0, 0.2, len(means[arm])), 0, 1),
@@ -30,19 +36,22 @@ def noisy(means, costs, seed, spread=0.0):
 
 
 def forced(order):
-    """Return scalar rewards that have the arms rejected in a given order."""
+    """Return scalar rewards with which the arms are rejected in a given order."""
     rewards = np.empty((len(order), 1))
     rewards[list(order), 0] = 2.0 ** -np.arange(len(order))[::-1]
     return rewards
 
 
 def noise_free(rewards, costs):
-    """Feedback that never varies."""
+    """Return a function that returns feedback without noise, for `run`."""
     return lambda arm: (rewards[arm], costs[arm])
 
 
 def play_once(finder, rewards):
-    """Play on rewards (K, N, D) in order, and return pairs of arm and instance."""
+    """Run a policy that evaluates each instance once, and return its pulls.
+
+    ``rewards`` has the shape (K, N, D). A pull is a pair of arm and instance.
+    """
     pulls = []
     while (pull := finder.ask()) is not None:
         finder.tell(pull, rewards[pull.key])
@@ -51,7 +60,7 @@ def play_once(finder, rewards):
 
 
 def made_up(n_arms=8, n_instances=200, seed=0):
-    """Binary answers that are alike, since instances differ in how hard they are."""
+    """Draw binary rewards (K, N, 2), in which a hard instance is hard for all arms."""
     rng = np.random.default_rng(seed)
     ability = np.linspace(0.2, 0.8, n_arms)[:, None, None] + np.array([0.0, 0.1])
     ability[::3, :, 1] = 1.1 - ability[::3, :, 1]
@@ -62,10 +71,10 @@ def made_up(n_arms=8, n_instances=200, seed=0):
 
 
 def successive_rejects(rewards, n_rounds):
-    """Best arm by successive rejects (Audibert and Bubeck, 2010), written on its own.
+    """Run successive rejects (Audibert and Bubeck, 2010), as a reference.
 
-    ``rewards[i][n]`` belongs to pull n of arm i. The pulls in their order, and the arm
-    that is left.
+    ``rewards[i][n]`` is the reward of pull n of arm i. Return the pulled arms in order,
+    and the remaining arm. The code shares nothing with the library.
     """
     K = len(rewards)
     log_bar = 0.5 + sum(1 / i for i in range(2, K + 1))
@@ -82,7 +91,7 @@ def successive_rejects(rewards, n_rounds):
 
 
 def brute_force_constant(costs):
-    """Maximise `theory.exact_allocation_constant` over all K! orders."""
+    """Compute `theory.exact_allocation_constant` as a maximum over all K! orders."""
     orders = np.array(list(permutations(costs)))
     remaining = np.cumsum(orders[:, ::-1], axis=1)[:, ::-1]
     return float(1 + (orders / remaining)[:, :-2].sum(axis=1).max())

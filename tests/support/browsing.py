@@ -1,4 +1,4 @@
-"""A headless browser: the place of the book, its start, an opened page."""
+"""Tests of the built book in a headless browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEEDS_BOOK = pytest.mark.skipif(
     reason="the book is not built: run `make stored`",
 )
 
-#: Ends of the old addresses, which lead on to new ones.
+#: Ends of old addresses, which redirect to new addresses.
 REDIRECTING = tuple(
     f"/{name}.html"
     for name in yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"][
@@ -40,12 +40,13 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # no name leads anywhere
+    # resolve no host name, so that pages cannot load anything from other hosts
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
-#: Marks three texts of each look, given how many were marked on pages before: with the
-#: same colour, size, weight and ground their contrast is the same.
+#: Script that marks three texts of each look. A look is a combination of colour, size,
+#: weight and background, which determines the contrast. The argument has the number of
+#: texts of each look on earlier pages.
 LOOKS = """looks => {
     const clear = 'rgba(0, 0, 0, 0)';
     const marked = document.querySelectorAll('[data-look]');
@@ -70,15 +71,14 @@ LOOKS = """looks => {
 
 
 class Visit:
-    """One page opened in the light theme, with its requests and complaints."""
+    """A page that is open in the light theme, with its requests and its errors."""
 
     looks: ClassVar[dict[str, int]] = {}
 
     def __init__(self, browser, url: str):
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        # one context: scripts and fonts that a page has loaded need not be loaded again
-        # by the next
+        # use one context, so that scripts and fonts are loaded only once
         desk = {"viewport": {"width": WIDTH, "height": 900}, "reduced_motion": "reduce"}
         context = (
             browser.contexts[0] if browser.contexts else browser.new_context(**desk)
@@ -105,7 +105,7 @@ class Visit:
         self.typeset()
 
     def _fail(self, request) -> None:
-        # an old address may be left for the new one before it has been read to its end
+        # the redirection from an old address may abort its loading
         was_left = (
             request.is_navigation_request() and request.failure == "net::ERR_ABORTED"
         )
@@ -113,7 +113,7 @@ class Visit:
             self.complaints.append(f"failed: {request.url}")
 
     def typeset(self) -> None:
-        # which begins again where an old address leads on meanwhile
+        # wait until formulas and fonts are ready
         if self.tab.locator(".math").count():
             self.tab.wait_for_function(
                 "window.MathJax?.startup?.promise?.then(() => true)"
@@ -121,7 +121,7 @@ class Visit:
         self.tab.wait_for_function("document.fonts.ready.then(() => true)")
 
     def went_to(self, address: str) -> list[str]:
-        """Requests for anything but the book."""
+        """Return the requested addresses outside the book."""
         return [
             url
             for url in self.requests
@@ -129,23 +129,23 @@ class Visit:
         ]
 
     def faults(self) -> list[str]:
-        """Return violations of accessibility; contrast is checked at marked texts."""
+        """Return violations of accessibility. Contrast is checked at marked texts."""
         self.mark_looks()
         return self._serious({})
 
     def faint(self) -> list[str]:
-        """Marked text that does not stand out from what is behind it."""
+        """Return marked texts whose contrast to the background is too low."""
         return (
             self._serious({"runOnly": ["color-contrast"]}) if self.mark_looks() else []
         )
 
     def mark_looks(self) -> int:
-        """Mark texts of looks seen less than three times; return their number."""
+        """Mark texts whose look has occurred less than three times, and count them."""
         Visit.looks = self.tab.evaluate(LOOKS, Visit.looks)
         return self.tab.locator("[data-look]").count()
 
     def _serious(self, options: dict[str, object]) -> list[str]:
-        """Return the serious or critical violations of axe-core, with first places."""
+        """Return the serious and critical violations that axe-core finds."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
         axe.axe_script += (
             "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});"

@@ -7,7 +7,10 @@ from cobandit.cli.app import app
 
 
 def call(*words, columns=None, app=app):
-    """Run the command, optionally in a terminal of a given width."""
+    """Run a command with the given words, and return the result.
+
+    ``columns`` is the width of the terminal.
+    """
     terminal = {"COLUMNS": str(columns)} if columns else None
     return CliRunner().invoke(
         app, [str(word) for word in words], prog_name="cobandit", env=terminal
@@ -15,5 +18,5 @@ def call(*words, columns=None, app=app):
 
 
 def call_book(*words):
-    """What `cobandit-book` gives for these words."""
+    """Run the command `cobandit-book` with the given words, and return the result."""
     return call(*words, app=companion.cli.app.app)

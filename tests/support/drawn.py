@@ -1,4 +1,4 @@
-"""Random evaluation tables: known means, shared instances, holes, heavy tails."""
+"""Random evaluation tables with known means, missing evaluations or heavy tails."""
 
 from __future__ import annotations
 
@@ -44,14 +44,13 @@ def drawn(rng, means, costs, n_instances, holes=0.0, shared=0.5):
 MEANS = [[0.8, 0.3], [0.6, 0.6], [0.55, 0.55], [0.3, 0.8], [0.3, 0.5], [0.2, 0.2]]
 COSTS = [1.0, 2.0, 1.0, 3.0, 1.0, 4.0]
 
-#: Arms one step from the front, where a rule that takes the best of several comparisons
-#: at their face value errs most: each of six does not quite dominate arm 0, and arm 7
-#: is one of two alike.
+#: Means of arms with near ties: six arms nearly dominate arm 0, and the last two arms
+#: are equal. Rules without a correction for multiple comparisons err most on them.
 NEAR_TIES = [[0.5, 0.5], *([0.52, 0.49], [0.49, 0.52]) * 3, [0.3, 0.3], [0.3, 0.3]]
 
 
 def with_holes(n_instances, holes, seed):
-    """A table of which pairs were taken away; ten instances stay whole."""
+    """Draw a table, and remove evaluations at random, except on ten instances."""
     rng = np.random.default_rng(seed)
     full_table = drawn(rng, MEANS, COSTS, n_instances)
     rows = full_table.rows.drop(columns="split")
@@ -62,7 +61,7 @@ def with_holes(n_instances, holes, seed):
 
 
 def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):
-    """Table of K configurations and I instances from arrays (K, I)."""
+    """Return a table with one objective from arrays (K, N) of scores and costs."""
     return EvaluationTable.from_arrays(
         scores,
         costs,
@@ -79,6 +78,6 @@ def table_of(scores, costs, profiling=12, seed=0, kind="synthetic"):
 
 
 def heavy(rng, n=60, n_arms=4, **card):
-    """Scores of about a half, costs with a tail like Pareto's of exponent 1.25."""
+    """Draw a table of binary scores, and of costs with a Pareto tail (index 1.25)."""
     scores = (rng.random((n_arms, n)) < 0.5).astype(float)
     return table_of(scores, rng.pareto(1.25, (n_arms, n)) + 1, **card)

@@ -1,4 +1,4 @@
-"""Opens evaluators as a run does."""
+"""Evaluators that are opened as in a run."""
 
 from pathlib import Path
 
@@ -21,11 +21,11 @@ def context(
 
 
 async def nothing(evaluator):
-    """Open and close."""
+    """Do nothing with an open evaluator."""
 
 
 def opened(name, options, use=nothing, **of_context):
-    """What `use` makes of an evaluator."""
+    """Open an evaluator, and return the result of ``use(evaluator)``."""
     kind = find_evaluator(name)
 
     async def main():

@@ -1,4 +1,4 @@
-"""Checks of an error's faults by code, place and remedy instead of by their words."""
+"""Context managers that expect an error by its code and place, not by its words."""
 
 from contextlib import contextmanager
 
@@ -14,7 +14,7 @@ from cobandit.errors import (
 
 @contextmanager
 def fault(code, place="", names=(), remedy="", *, column=None, row=None):
-    """Expect an error with one fault, whose problem contains ``names``."""
+    """Expect a `TableError` with one fault, whose description contains ``names``."""
     with pytest.raises(TableError) as caught:
         yield caught
     (only,) = caught.value.faults
@@ -26,7 +26,7 @@ def fault(code, place="", names=(), remedy="", *, column=None, row=None):
     assert row in (None, only.row), only
 
 
-#: Classes of errors by code; the others are plain.
+#: Classes of errors by code. All other codes belong to `CobanditError`.
 KINDS = {"small-budget": BudgetError, "not-fetched": DatasetUnavailable}
 
 

@@ -1,4 +1,4 @@
-"""Word sums for a small model on loopback: one request, whichever way it is sent."""
+"""An evaluator that asks a small local model word sums, without a server."""
 
 from measured import models, word_sums
 
@@ -11,7 +11,7 @@ FIXED = {"temperature": 0, "seed": 1, "stop": ["\n"], "cache_prompt": False}
 
 
 def evaluate(configuration, instance):
-    """Ask the model in this process: what a plan's callable does."""
+    """Evaluate an instance with the model in this process, for a plan's callable."""
     prompt = PROMPTS[configuration["prompt"]].format(
         question=word_sums.problem(int(instance)).question
     )

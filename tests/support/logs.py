@@ -1,7 +1,7 @@
-"""Small logs of two configurations in every format, and changes to them.
+"""Small logs of two configurations in the formats of several tools, and their changes.
 
-Nothing in them was measured: each model answers twelve sums. The rows of ``tidy.csv``
-say what, the other files hold the same as each tool writes it.
+The logs are not measured. Each configuration answers twelve sums. ``tidy.csv`` has the
+answers, and the other files have the same answers in the format of each tool.
 """
 
 import json
@@ -19,14 +19,17 @@ from cobandit.tables.catalogue import data_directory
 
 STORED = Path(__file__).resolve().parents[1] / "tables" / "logs"
 DATE = "2026-01-15T10-20-30.123456"
-#: The logs of Inspect AI of either configuration, of sparrow-mini and of heron-large.
+#: The logs of Inspect AI: of the configuration sparrow-mini, and of heron-large.
 HEADS, TAILS = "json/sparrow-mini-t0.json", "json/heron-large-t0.7.json"
 #: A log of a third configuration, with forty sums.
 THIRD = data_directory() / "logs" / "sparrow-mini-t0.7.json"
 
 
 def answers():
-    """Return the answers by configuration: a row per sum, with the text."""
+    """Return the rows of ``tidy.csv`` with the texts of the answers.
+
+    There is one list per configuration, with one row per sum.
+    """
     rows = pd.read_csv(STORED / "tidy.csv")
     # sparrow-mini comes first in the table
     samples = sorted(STORED.rglob("samples_*"), reverse=True)
@@ -40,14 +43,14 @@ def answers():
 
 
 def change(path, function):
-    """Change what a JSON file holds in place."""
+    """Change the contents of a JSON file in place with a function."""
     content = json.loads(Path(path).read_text())
     function(content)
     Path(path).write_text(json.dumps(content))
 
 
 def change_samples(function, *paths):
-    """Change every sample of the named Inspect logs, given its place."""
+    """Change every sample of Inspect logs with ``function(index, sample)``."""
     for path in paths or (HEADS, TAILS):
         change(
             path,
@@ -58,13 +61,13 @@ def change_samples(function, *paths):
 
 
 def put(folder, stored=STORED / HEADS):
-    """A log as it is stored, in a folder; its place."""
+    """Copy a stored log to a folder, and return its path."""
     Path(folder).mkdir(exist_ok=True)
     return shutil.copy(stored, folder)
 
 
 def write_lm_eval(folder, task="sums", function=list):
-    """Copy logs of the harness with another task name and other lines."""
+    """Write logs of the LM evaluation harness for a task, with changed lines."""
     for samples in STORED.rglob("samples_*"):
         place = folder / samples.parent.relative_to(STORED / "lm")
         place.mkdir(parents=True, exist_ok=True)
@@ -81,18 +84,18 @@ def write_lm_eval(folder, task="sums", function=list):
 
 
 def unfiltered(lines):
-    """Lines of a task that has one filter, which is called none."""
+    """Return the lines of a task with a single filter, whose name is "none"."""
     return [line | {"filter": "none"} for line in lines[:12]]
 
 
 def members(path):
-    """What an archive holds, by name."""
+    """Return the contents of a ZIP archive by name."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def pack(path, without):
-    """Write an archive again, without the members that are called so."""
+    """Remove the members of a ZIP archive whose names match a pattern."""
     remaining = {
         name: content
         for name, content in members(path).items()
@@ -104,9 +107,10 @@ def pack(path, without):
 
 
 def zip_with_zstandard(path, members, claim=None):
-    """Write an archive as recent Inspect does, by method 93, which zipfile lacks.
+    """Write a ZIP archive with Zstandard (method 93), as recent Inspect does.
 
-    `claim` is the size that each member says it expands to, if that is to be a lie.
+    The module zipfile cannot write such archives. ``claim`` is a wrong size to declare
+    for the expanded members.
     """
     codec = pa.Codec("zstd")
     body, directory = b"", b""

@@ -1,4 +1,7 @@
-"""The project's methods with a kernel, by kind; other tests define methods too."""
+"""The methods of the library that have a kernel, by kind.
+
+Methods that tests define are left out.
+"""
 
 from cobandit.policies.registry import KERNELS, is_builtin, list_methods
 from cobandit.replay import kernels  # noqa: F401 (they enter themselves)

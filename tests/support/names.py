@@ -1,4 +1,4 @@
-"""Names as nasty as a user's can be, and records with them."""
+"""Difficult names of configurations, and evaluations of them."""
 
 import pandas as pd
 
@@ -20,7 +20,10 @@ NAMES = [
 
 
 def write_records(n_instances):
-    """Write ``records.parquet``: the k-th of the configurations costs k more."""
+    """Write evaluations of configurations with these names to ``records.parquet``.
+
+    Each configuration costs one more than the previous one.
+    """
     rows = [
         (name, f"q{q}", 1.0 + (k + q) % 5, float((q * (k + 2)) % 7 > 2), k + q + 1.0)
         for k, name in enumerate(NAMES)

@@ -1,4 +1,4 @@
-"""What a notebook may not show to somebody who has it without the book."""
+"""Pattern of markup that only the book can display, and a notebook must not show."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A plan, and deterministic evaluators in the place of models."""
+"""A plan for tests, and deterministic evaluators that replace models."""
 
 import zlib
 
@@ -23,7 +23,7 @@ PLAN = {
 
 
 def asking(address, **options):
-    """A plan that asks an endpoint the questions of a file."""
+    """Return a plan that asks an endpoint the questions in a file."""
     evaluate = {
         "base_url": address,
         "scorer": "number",
@@ -39,11 +39,11 @@ def asking(address, **options):
 
 
 LARGEST = 60
-"""No evaluation costs more tokens."""
+"""Upper bound on the tokens of an evaluation."""
 
 
 def measure(configuration, instance):
-    """One row of the table, the same whenever it is asked for."""
+    """Return the result of an evaluation, which is always the same."""
     shots, large = configuration["shots"], configuration["model"] == "large"
     rng = np.random.default_rng(
         zlib.crc32(f"{sorted(configuration.items())} {instance}".encode())
@@ -58,10 +58,10 @@ def measure(configuration, instance):
 
 
 class Fake:
-    """Evaluates in random time; remembers what it was asked, and what it billed.
+    """Evaluator that takes random time, and records its calls and the billed cost.
 
-    ``fail(configuration, instance, tried)`` may give a `Failure` in the place of a row,
-    or raise.
+    ``fail(configuration, instance, tried)`` may return a `Failure` that replaces the
+    result, or raise an error. ``tried`` is the number of earlier attempts.
     """
 
     def __init__(self, block=1, delay=0.0, seed=0, fail=None, at_once=None):
@@ -76,7 +76,7 @@ class Fake:
 
     @property
     def evaluated(self):
-        """(configuration, instance) of every evaluation that was begun, in order."""
+        """Pairs of configuration and instance of all started evaluations, in order."""
         return [
             (configuration, instance)
             for configuration, ids in self.calls
@@ -109,7 +109,10 @@ class Fake:
 
 
 def flaky(share=0.2, cost=None, times=1, seed=1, retry=True):
-    """Some evaluations fail the first times, and would not if tried again."""
+    """Return a function ``fail`` for `Fake` with which some evaluations fail.
+
+    A share of the evaluations fails in the first ``times`` attempts, but not later.
+    """
 
     def fail(configuration, instance, tried):
         draw = (

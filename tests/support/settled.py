@@ -26,7 +26,7 @@ def sample(table, n_instances, rng):
 
 
 def thinned(table, share, rng):
-    """A share of each configuration's evaluations, drawn at random, at least four."""
+    """Draw a random share of each configuration's evaluations, but at least four."""
     rows = table.rows
     parts = []
     for _, group in rows.groupby("config", observed=True):
@@ -35,7 +35,7 @@ def thinned(table, share, rng):
 
 
 def again(rows, table, n_instances):
-    """Another table of rows whose objectives are scored already."""
+    """Return a table of rows whose columns are the objectives of another table."""
     split = {"profiling": max(2, n_instances // 2), "seed": 0}
     how = {
         "unit": table.card.cost.unit,
@@ -48,7 +48,7 @@ def again(rows, table, n_instances):
 
 
 def bonferroni(compared, alpha):
-    """Return Bonferroni's levels, which the step-down procedure has to improve on."""
+    """Return Bonferroni's levels, for comparison with the step-down procedure."""
     n_arms = len(compared.costs)
     return Levels(
         alpha / (n_arms * (n_arms - 1)), alpha / (n_arms * compared.n_compared)
@@ -60,8 +60,9 @@ def coverage(
 ):
     """Sample a table repeatedly, and compare decisions with the whole table.
 
-    One row per sample: memberships ``settled`` by the step-down procedure and by
-    ``bonferroni``, and whether any is ``wrong``.
+    Return one row per sample: the number of memberships of the front that are
+    ``settled`` by the step-down procedure and by ``bonferroni``, and whether one that
+    the step-down procedure settles is ``wrong``.
     """
     rng, true = np.random.default_rng(seed), Paired(table, strict=strict)
     matches = []

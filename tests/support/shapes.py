@@ -1,4 +1,4 @@
-"""Tables in typical shapes: leaderboards, short lists, jokers, two agents."""
+"""Random evaluation tables that resemble typical benchmarks, such as leaderboards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import cobandit as cb
 def make_table(
     scores, costs, names, objectives=("accuracy",), keep=None, name="made-up"
 ):
-    """Draw binary scores (K, N, D) and mean costs (K,); costs vary by a half."""
+    """Return a table of scores (K, N, D), with random costs around mean costs (K,).
+
+    Costs vary by a half. ``keep`` is the mask of the evaluated pairs.
+    """
     n_arms, n, _ = scores.shape
     rng = np.random.default_rng(1)
     keep = np.ones((n_arms, n), dtype=bool) if keep is None else keep
@@ -26,7 +29,10 @@ def make_table(
 
 
 def draw_scores(rng, means, n):
-    """Scores of right and wrong answers, by half on what is hard for all: (K, N, D)."""
+    """Draw binary scores (K, N, D) with given means.
+
+    Half of the scores depend on a difficulty of the instance that arms share.
+    """
     means = np.asarray(means, dtype=float)
     hard = rng.random((n, means.shape[1]))
     own_draws = rng.random((len(means), n, means.shape[1]))
@@ -35,7 +41,10 @@ def draw_scores(rng, means, n):
 
 
 def make_leaderboard(n=805, seed=0, seen=1.0):
-    """Return 58 models that win 2 to 71 %, with costs spread a thousandfold."""
+    """Return a table of 58 models with means of 2 to 71 %.
+
+    Costs differ by up to a factor of a thousand.
+    """
     rng = np.random.default_rng(seed)
     means = np.linspace(0.02, 0.71, 58)
     costs = 10 ** (-4 + 3 * np.clip(means / 0.71 + rng.normal(0, 0.25, 58), 0, 1))
@@ -50,14 +59,20 @@ def make_leaderboard(n=805, seed=0, seen=1.0):
 
 
 def make_two_models(n=200):
-    """A large model that is right more often and costs ten times as much."""
+    """Return a table of a small and a large model.
+
+    The large model is right more often, and costs ten times as much.
+    """
     rng = np.random.default_rng(2)
     scores = draw_scores(rng, [[0.35, 0.8], [0.92, 0.4]], n)
     return make_table(scores, [0.001, 0.01], ["small", "large"], ("accuracy", "speed"))
 
 
 def make_short_list(n=100):
-    """Three sizes by two prompts, each better than the cheaper ones."""
+    """Return a table of models of three sizes with two prompts.
+
+    Each configuration is better than all cheaper configurations.
+    """
     rng = np.random.default_rng(3)
     means = [[0.4], [0.48], [0.56], [0.64], [0.72], [0.8]]
     names = [
@@ -69,7 +84,10 @@ def make_short_list(n=100):
 
 
 def make_jokers(n=150):
-    """Return a table with two always right configurations, one five times as dear."""
+    """Return a table with two configurations that are always right.
+
+    One of the two costs five times as much as the other.
+    """
     rng = np.random.default_rng(4)
     scores = draw_scores(rng, [[0.5], [0.6], [0.7], [0.8], [0.75], [0.65]], n)
     scores = np.concatenate([np.ones((2, n, 1)), scores])
@@ -79,7 +97,10 @@ def make_jokers(n=150):
 
 
 def make_agents(n=616, seen=0.5):
-    """Return two agents three points apart, each evaluated on half of the tasks."""
+    """Return a table of two agents, each of which is evaluated on half of the tasks.
+
+    Their means differ by three percentage points.
+    """
     rng = np.random.default_rng(5)
     keep = rng.random((2, n)) < seen
     keep[:, :10] = True

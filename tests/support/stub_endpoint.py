@@ -1,4 +1,4 @@
-"""An endpoint on loopback that answers as a test says."""
+"""A local HTTP endpoint whose responses a test determines."""
 
 import json
 import threading
@@ -7,7 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def completion(text, tokens=(20, 3), cached=None):
-    """A body as OpenAI's endpoints send it, for both kinds of requests."""
+    """Return the body of a response of OpenAI's endpoints, for both kinds of requests.
+
+    The endpoints are for chats and for completions.
+    """
     usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
     if cached is not None:
         usage["prompt_tokens_details"] = {"cached_tokens": cached}
@@ -19,9 +22,10 @@ def completion(text, tokens=(20, 3), cached=None):
 
 @contextmanager
 def stub_endpoint(answer, models=(200, {"data": []})):
-    """Serve the results of ``answer(body)``: a body, or status, body and headers.
+    """Serve the results of ``answer(body)``, and yield the address of the endpoint.
 
-    The address has ``requests``: path, headers and body of each.
+    A result is a body, or a tuple of status, body and headers. ``address.requests`` has
+    the path, the headers and the body of each request.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -54,14 +58,14 @@ def stub_endpoint(answer, models=(200, {"data": []})):
             self.wfile.write(content)
 
         def log_message(self, *_):
-            """Say nothing."""
+            """Write no log."""
 
     class Server(ThreadingHTTPServer):
         request_queue_size = 256
         daemon_threads = True
 
         def handle_error(self, request, client_address):
-            """Say nothing."""
+            """Ignore errors of connections."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
         address = Address(f"http://127.0.0.1:{server.server_port}/v1")
@@ -77,7 +81,7 @@ def stub_endpoint(answer, models=(200, {"data": []})):
 
 
 class Address(str):
-    """Where the stub is, and what it was asked."""
+    """Address of the endpoint, with the requests that it received."""
 
     def __init__(self, _):
         self.requests = []

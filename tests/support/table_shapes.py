@@ -1,4 +1,4 @@
-"""Tables in every common shape: few and many arms, any costs, holes, ties."""
+"""Random evaluation tables of many shapes, such as few arms, equal costs or ties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import cobandit as cb
 from tests.support.shapes import draw_scores
 
-#: An evaluation that cost nothing counts as this much, as an import has it.
+#: Cost that replaces a cost of zero, as in an import.
 SMALLEST_COST = 1e-6
 
 LONG = (
@@ -31,7 +31,10 @@ def build(
     smallest_cost=None,
     seed=0,
 ):
-    """Draw binary answers with means (K, D), and costs that vary by a half."""
+    """Draw a table of binary scores with means (K, D), and costs that vary by a half.
+
+    ``holes`` is the share of missing evaluations. The first ten instances are complete.
+    """
     rng = np.random.default_rng(seed)
     scores = draw_scores(rng, means, n)
     n_arms, _, n_objectives = scores.shape
@@ -57,20 +60,23 @@ def build(
 
 
 def draw_means(n_arms, n_objectives, seed=0):
-    """Means between 0.05 and 0.95."""
+    """Draw means (K, D) between 0.05 and 0.95."""
     return np.random.default_rng([seed, n_arms, n_objectives]).uniform(
         0.05, 0.95, (n_arms, n_objectives)
     )
 
 
 def draw_costs(n_arms, ratio, seed=0):
-    """Return costs spread evenly over powers of ten, up to a given ratio."""
+    """Return costs (K,) with evenly spaced logarithms, in random order.
+
+    ``ratio`` is the largest cost over the smallest.
+    """
     costs = np.geomspace(1e-4, 1e-4 * ratio, n_arms)
     return np.random.default_rng([seed, n_arms]).permutation(costs)
 
 
 def nothing_shared(n=120):
-    """Return twelve configurations without an instance that all have evaluated."""
+    """Return a table in which no instance was evaluated by all configurations."""
     means = draw_means(12, 2)
     scores = draw_scores(np.random.default_rng(5), means, n)
     for instance in range(n):
@@ -86,7 +92,7 @@ def nothing_shared(n=120):
 
 
 def all_on_the_front(n=200):
-    """Return eight configurations that trade one objective for the other."""
+    """Return a table whose eight configurations are all on the front."""
     rise = np.linspace(0.1, 0.9, 8)
     return build(
         "all-front", np.stack([rise, 1 - rise], axis=1), n, costs=draw_costs(8, 20)
@@ -94,13 +100,13 @@ def all_on_the_front(n=200):
 
 
 def one_on_the_front(n=200):
-    """Return a table with one configuration that is always right and cheapest."""
+    """Return a table with one configuration that is best and cheapest."""
     means = np.vstack([[1.0, 1.0], 0.8 * draw_means(9, 2)])
     return build("one-front", means, n, costs=[1e-4, *draw_costs(9, 50) * 2])
 
 
 def exact_ties(n=120):
-    """Six configurations in pairs that answer and cost exactly alike."""
+    """Return a table of three pairs of configurations with equal scores and costs."""
     scores = np.repeat(
         draw_scores(np.random.default_rng(7), [[0.8, 0.4], [0.5, 0.7], [0.3, 0.3]], n),
         2,
@@ -116,7 +122,7 @@ def exact_ties(n=120):
     )
 
 
-#: By name, what makes the table; the last two are large.
+#: Functions that return a table, by name of its shape. The last two tables are large.
 SHAPES: dict[str, Callable[[], cb.EvaluationTable]] = {
     "two": lambda: build("two", [[0.45], [0.6]], 40, costs=[0.001, 0.01]),
     "dollars": lambda: build(
@@ -176,7 +182,7 @@ SHAPES: dict[str, Callable[[], cb.EvaluationTable]] = {
 
 
 def save_shape(shape: str, folder: Path) -> Path:
-    """Write a table of one of the shapes with its card next to it, and say where."""
+    """Write a table of one of the shapes and its card, and return the path."""
     path = Path(folder) / f"{shape}.parquet"
     cb.save(SHAPES[shape](), path)
     return path

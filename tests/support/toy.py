@@ -1,4 +1,4 @@
-"""The card of a small table, and a frame in a file of any kind."""
+"""The card of a small table, and a function that writes a table in any format."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ CARD = {
 
 
 def write_frame(frame, path):
-    """Write a frame as the suffix of the path says."""
+    """Write a frame to a file in the format of the file's suffix."""
     suffix = Path(path).suffix.lower()
     if suffix == ".jsonl":
         frame.to_json(path, orient="records", lines=True, double_precision=15)
