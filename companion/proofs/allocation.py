@@ -379,7 +379,7 @@ def largest_share(cases: list[tuple[Floats, float]], factor: float = 1.0) -> flo
 
 @check("Theorem 2, Step 2: CoPSI stays within its budget", "copsi")
 def check_feasibility(seed: int) -> CheckResult:
-    """Spend of CoPSI in forced orders of elimination."""
+    """Total cost of CoPSI in given orders of elimination."""
     forced = spending_trials(3000, seed)
     arms = (30, 300, 3000)
     cases = [(np.ones(K), theory.allocation_constant(K, 1.0)) for K in arms]
@@ -395,7 +395,7 @@ def check_feasibility(seed: int) -> CheckResult:
 
 @check("The exact constant", "copsi", ours=True)
 def check_exact_constant(seed: int) -> CheckResult:
-    """Spend with the exact constant, the most expensive arm leaving first."""
+    """Total cost with the exact constant, most expensive arm removed first."""
     rng = np.random.default_rng(seed)
     orders = [np.sort(random_costs(rng, 1, K)[0])[::-1] for K in range(2, 31)]
     cases = [(costs, theory.exact_allocation_constant(costs)) for costs in orders]
@@ -408,7 +408,7 @@ def check_exact_constant(seed: int) -> CheckResult:
 
 @check("The adaptive constant spends all but a round", "once", ours=True)
 def check_whole_budget(seed: int) -> CheckResult:
-    """Spend with the adaptive constant in forced orders."""
+    """Total cost with the adaptive constant in given orders."""
     trials = spending_trials(3000, seed, "exact", 4.0)
     unspent = float(trials["unspent"].max())
     return CheckResult(

@@ -17,7 +17,7 @@ from companion.proofs.simulated_errors import least_target_share, random_problem
 
 @check("Theorem 2, Step 3: what every phase collects", "copsi")
 def check_targets(seed: int) -> CheckResult:
-    """N γ² of every phase over B / (2 L H), gaps where the floor costs most."""
+    """Smallest ratio of N γ² to B / (2 L H) over all phases."""
 
     def starts(p: Problem) -> float:
         return 2 * theory.allocation_constant(p.n_arms, p.costs.min()) * p.complexity
@@ -61,7 +61,7 @@ def compare_deviations(
 
 @check("Theorem 2, Step 4: concentration at adaptive targets", "copsi")
 def check_concentration(seed: int) -> CheckResult:
-    """Exact probability that running means ever leave after N draws."""
+    """Exact probability that a running mean deviates after N draws."""
     cases = [
         (0.5, 100, 0.06),
         (0.5, 100, 0.12),
@@ -74,7 +74,7 @@ def check_concentration(seed: int) -> CheckResult:
 
 @check("Concentration of differences", "copsi", ours=True)
 def check_differences(seed: int) -> CheckResult:
-    """Exact probability that a difference of running means leaves after N draws."""
+    """Exact probability that a difference of running means deviates after N draws."""
     cases = [
         (0.5, 0.5, 100, 0.09),
         (0.5, 0.5, 100, 0.2),
@@ -143,7 +143,7 @@ def compare_errors(
 
 @check("Theorem 2: error probability", "copsi")
 def check_error(seed: int) -> CheckResult:
-    """Exact error of CoPSI on two arms, three pairs of means."""
+    """Exact error of CoPSI on each of three pairs of arms."""
     exact = ties_to_tiny(12_000).drop(columns="allocation")
     return compare_errors(
         exact, theory.identification_error_bound, "256", "2K²D", cost_ratio=1.0
@@ -152,7 +152,7 @@ def check_error(seed: int) -> CheckResult:
 
 @check("Abstract: error O(exp(−B/H))", "errata")
 def check_exponent(seed: int) -> CheckResult:
-    """Exact lower bound of the error with the exact constant, 13 arms being equal."""
+    """Exact lower bound on the error with L*, if 13 of 14 arms are equal."""
     costs = np.ones(14)
     means = (0.55, 0.45)
     budgets = np.array([7e4, 1.4e5])
@@ -179,7 +179,7 @@ def check_difference_error(seed: int) -> CheckResult:
 
 @check("Error probability by variances of pairs, instances shared", "copsi", ours=True)
 def check_variance_error(seed: int) -> CheckResult:
-    """Exact error of two arms that answer the same instances, at equal budgets."""
+    """Exact error on two arms that are evaluated on the same instances."""
     rows = []
     for better, worse in (
         (0.1, 0.0),

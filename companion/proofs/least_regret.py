@@ -215,7 +215,7 @@ def grid_divergence(
 
 @check("Pulls that no method can save", "standard-regret", ours=True)
 def check_least_pulls(seed: int) -> CheckResult:
-    """Exact pulls of a sequential test on two coins; least divergences on a grid."""
+    """Expected pulls of a sequential test; least divergences by search on a grid."""
     doublings = np.array([10, 100, 1000])
     K = theory.least_divergence([1 / 3], 1.0, 2 / 3, cost_ratio=1.0)
 
@@ -277,7 +277,7 @@ def leaving_one_region(
 
 @check("CoHV-KL-UCB: its region and its pulls", "standard-regret", ours=True)
 def check_index(seed: int) -> CheckResult:
-    """Exact probability of leaving the region, over δ; pulls of a run without noise."""
+    """Exact probability of leaving the region; pulls in a run without noise."""
     longest = 300
     cases = [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 

@@ -389,7 +389,7 @@ def one_term_gaps(means: ArrayLike) -> Floats:
 
 @check("Section 3.2: complexity H", "copsi", ours=True)
 def check_complexity(seed: int) -> CheckResult:
-    """Sorted form against the maximum over all sets of arms."""
+    """Ratio of the sorted form to the maximum over all sets."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(300):
@@ -425,7 +425,7 @@ def check_lemma(seed: int) -> CheckResult:
 
 @check("The two smallest gaps are equal", "copsi", ours=True)
 def check_equal_gaps(seed: int) -> CheckResult:
-    """The smallest gap and the next."""
+    """Difference of the two smallest gaps."""
     first, second = smallest_gaps(1000, seed).T
     return CheckResult(
         f"{len(first):,} problems, {int((first == 0).sum())} with a gap of zero",
@@ -437,7 +437,7 @@ def check_equal_gaps(seed: int) -> CheckResult:
 
 @check("Lemma 2 with margins off by less than γ/4", "copsi", ours=True)
 def check_sharp_lemma(seed: int) -> CheckResult:
-    """Smallest error of the means that misleads gap elimination, over the gap."""
+    """Smallest error of means that misleads gap elimination, relative to the gap."""
     tries = 150
     allowed = SHARP_SHARE
     misled = local_search(tries, seed, margin=0.05)[0]

@@ -27,7 +27,7 @@ from companion.proofs.worst_paths import (
 
 @check("Theorem 1, Step 1: means stay within their radii", "cohv-ucb")
 def check_event(seed: int) -> CheckResult:
-    """Exact probability of leaving the radii, K = 2, D = 2, fair coins."""
+    """Exact probability that means of fair coins leave their radii."""
     horizons = (2, 3, 5, 10, 30, 100, 300)
     cases = list(product(horizons, np.linspace(0.35, 2.0, 12)))
     one = np.array([leaving_probability(*case) for case in cases])
@@ -59,7 +59,7 @@ def check_event(seed: int) -> CheckResult:
 
 @check("Leaving a radius, by peeling: α > ½ is enough", "cohv-ucb", ours=True)
 def check_peeling(seed: int) -> CheckResult:
-    """Exact probability that a fair coin ever leaves its radius to one side."""
+    """Exact probability that the mean of a fair coin ever exceeds its radius."""
     low = [(100, 0.6), (1000, 0.6), (3000, 0.6)]
     cases = [*low, *product((10, 100, 1000), (0.51, 0.8, 1.0, 2.0))]
     T, alpha = np.array(cases).T
@@ -84,7 +84,7 @@ def check_peeling(seed: int) -> CheckResult:
 
 @check("Theorem 1, Step 2: the best arm's index is optimistic", "cohv-ucb")
 def check_best_index(seed: int) -> CheckResult:
-    """Index of the best arm over ν*, its means at the lower ends of their radii."""
+    """Smallest index of the best arm on the event, relative to ν*."""
     rng = np.random.default_rng(seed)
     trials = 20_000
     lam = 10 ** rng.uniform(-2, 0, trials)
@@ -111,7 +111,7 @@ def check_best_index(seed: int) -> CheckResult:
 
 @check("Theorem 1, Step 3: no index exceeds its efficiency by much", "cohv-ucb")
 def check_any_index(seed: int) -> CheckResult:
-    """Index minus efficiency over the radius, at the upper ends of the radii."""
+    """Largest index minus efficiency on the event, relative to the radius."""
     rng = np.random.default_rng(seed)
     n_cases = 20_000
     parts = []
@@ -151,7 +151,7 @@ def check_any_index(seed: int) -> CheckResult:
 
 @check("Theorem 1: pulls of a suboptimal arm", "cohv-ucb")
 def check_pulls(seed: int) -> CheckResult:
-    """Pulls on the worst path that the event allows, and the mean of simulated runs."""
+    """Largest number of pulls on the event; mean pulls in simulated runs."""
     budget = 1e10
     runs = 8
     problems = worst_problems()
@@ -186,7 +186,7 @@ def check_pulls(seed: int) -> CheckResult:
 
 @check("Theorem 1: efficiency regret O(log B)", "cohv-ucb")
 def check_regret(seed: int) -> CheckResult:
-    """Regret of the worst path that the event allows, and its growth."""
+    """Largest regret on the event, and its growth."""
     lam = 0.02
     budgets = np.geomspace(1e8, 1e14, 7)
     problem = Problem(np.ones((4, 1)), lam * np.array([1.0, 1.04, 1.2, 1.6]))
@@ -219,7 +219,7 @@ def check_regret(seed: int) -> CheckResult:
 
 @check("Pulls: lean, instance and threshold bound", "cohv-ucb", ours=True)
 def check_event_bounds(seed: int) -> CheckResult:
-    """Pulls on the worst path that the event allows."""
+    """Largest number of pulls on the event."""
     budget = 1e10
     rng = np.random.default_rng(seed)
     problems = [*worst_problems(), (Problem([[0.6], [0.4]], [0.5, 0.5]), 0.2)]
@@ -238,7 +238,7 @@ def check_event_bounds(seed: int) -> CheckResult:
 
 @check("Pulls: split bound", "cohv-ucb", ours=True)
 def check_split_bound(seed: int) -> CheckResult:
-    """Exact expected pulls against a best arm whose index is ν*."""
+    """Exact expected pulls if the index of the best arm is ν*."""
     best = 0.9
     mean = 0.4
     rows = []
@@ -269,7 +269,7 @@ def check_split_bound(seed: int) -> CheckResult:
 
 @check("Pulls under feasible selection: 1/λ more", "cohv-ucb", ours=True)
 def check_feasible(seed: int) -> CheckResult:
-    """Pulls that feasible selection adds, with costs of 1 for the best arm and of λ."""
+    """Additional pulls under feasible selection, for costs of 1 and λ."""
     lam = 0.01
     scales: dict[str, Any] = {
         "reward_scale": lam,
@@ -298,7 +298,7 @@ def check_feasible(seed: int) -> CheckResult:
 
 @check("Exploration with several in flight", "live", ours=True)
 def check_delay(seed: int) -> CheckResult:
-    """Error of a mean whose best answers are in flight, on the event."""
+    """Largest error of a mean with evaluations in flight, on the event."""
     alpha = 2.0
     setting = {"budget": 1e4, "cost_ratio": 1.0}
     completed, in_flight = np.array(

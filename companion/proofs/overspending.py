@@ -114,7 +114,7 @@ def cut_bernstein(
 
 @check("What a plan overspends at random costs", "which-arms", ours=True)
 def check_overspend(seed: int) -> CheckResult:
-    """Exact probability that the most variable plan costs more than B."""
+    """Exact probability that the plan of largest variance costs more than B."""
     cases = [
         (0.25, 30, 0.02),
         (0.25, 800, 0.05),
@@ -141,7 +141,7 @@ def check_overspend(seed: int) -> CheckResult:
 
 @check("CoPSI with random costs", "which-arms", ours=True)
 def check_random_cost_error(seed: int) -> CheckResult:
-    """Exact probability that a plan of two arms costs more than B or errs."""
+    """Exact probability that CoPSI overspends or errs on two arms."""
     better = 0.8
     worse = 0.2
     lam = 0.25
@@ -192,7 +192,7 @@ def check_random_cost_error(seed: int) -> CheckResult:
 
 @check("A pilot for unknown mean costs", "which-arms", ours=True)
 def check_pilot(seed: int) -> CheckResult:
-    """Exact probability that a pilot misses a mean cost by a share η."""
+    """Exact probability that a pilot has a relative error of η or more."""
     K = 2
     cases = [
         (0.25, 4, 0.5),

@@ -15,7 +15,7 @@ CASE: dict[str, Any] = {"n_arms": 3, "n_objectives": 2, "cost_ratio": 0.5}
 
 @check("Section 4.1: T_B bounds the number of pulls", "cohv-ucb")
 def check_horizon(seed: int) -> CheckResult:
-    """Completed pulls at random costs, and at the smallest cost throughout."""
+    """Number of completed pulls at random costs, and at the smallest cost."""
     rng = np.random.default_rng(seed)
     pulls = []
     all_bounds = []
@@ -64,7 +64,7 @@ def check_dependence(seed: int) -> CheckResult:
 
 @check("Section 3.2: a gap of zero is not well posed", "copsi")
 def check_zero_gap(seed: int) -> CheckResult:
-    """Share of runs whose empirical means show both of two equal arms on the front."""
+    """Share of runs that find both of two equal arms on the front."""
     rng = np.random.default_rng(seed)
     right = []
     means = np.full((2, 1), 0.5)

@@ -220,7 +220,7 @@ def three_arms(within: float) -> Floats:
 
 @check("Reachable sets: where phases without a failure lead", "which-arms", ours=True)
 def check_sets(seed: int) -> CheckResult:
-    """Active sets of runs with errors below γ/8; three arms at all extreme errors."""
+    """Active sets in runs with errors below γ/8, and with extreme errors."""
     problems = np.random.default_rng(seed).random((2, 5, 2))
     runs = 60
     missing = sum(unlisted_sets(means, runs, seed) for means in problems)
@@ -254,7 +254,7 @@ def check_sets(seed: int) -> CheckResult:
 
 @check("Error probability with reachable sets", "which-arms", ours=True)
 def check_reachable_error(seed: int) -> CheckResult:
-    """Lower bound of CoPSI's error with an expensive arm that is easy to classify."""
+    """Lower bound on CoPSI's error with an expensive arm that is easy to classify."""
     better = 0.55
     worse = 0.45
     cheap = 0.05
@@ -295,7 +295,7 @@ def check_reachable_error(seed: int) -> CheckResult:
 
 @check("One objective: H_reach and the sum over arms", "which-arms", ours=True)
 def check_one_objective(seed: int) -> CheckResult:
-    """Exact H_reach over the sum of c/γ², one objective."""
+    """Ratio of H_reach to the sum of c/γ², for one objective."""
     costs = np.array([1e-4, 1e-4, 1.0])
     means = three_arms(1 / 4 - APART)
     reachable = bounds.reachable_complexity(means, costs, exactly_leave)
@@ -309,7 +309,7 @@ def check_one_objective(seed: int) -> CheckResult:
 
 @check("No method errs less for every cost vector", "which-arms", ours=True)
 def check_least_error(seed: int) -> CheckResult:
-    """Exact least error on two contested arms; complexities of the hard family."""
+    """Smallest possible error on two arms; complexities of the hard family."""
     rows = []  # least error, budget, complexity
     for size, budgets in ((1, (2, 10, 30, 100, 300, 500)), (3, (10**5, 10**6))):
         problem = hard_family(np.ones(size + 1), size)[1]

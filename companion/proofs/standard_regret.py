@@ -178,7 +178,7 @@ def expected_stopping(
 
 @check("Lemma 1: no policy earns more than ν*(B + 1)", "standard-regret")
 def check_benchmark(seed: int) -> CheckResult:
-    """Best adaptive policy by dynamic programming, crossing pull included."""
+    """Utility of the best policy, by dynamic programming."""
     rng = np.random.default_rng(seed)
     problems = 30
     reach = 60
@@ -220,7 +220,7 @@ def check_benchmark(seed: int) -> CheckResult:
 
 @check("Proof of Corollary 1: optional sampling at T(B)", "standard-regret")
 def check_identity(seed: int) -> CheckResult:
-    """Mean costs times expected pulls less expected spend, exact."""
+    """Exact mean cost times expected pulls, minus expected total cost."""
     # costs in tenths of the largest cost
     expected = expected_stopping([1, 10], [0.5, 0.5], 100)
     difference = (expected["mean_cost"] * expected["pulls"] - expected["spend"]) / 10
@@ -238,7 +238,7 @@ def check_identity(seed: int) -> CheckResult:
 
 @check("Corollary 1: standard regret", "standard-regret")
 def check_standard_regret(seed: int) -> CheckResult:
-    """Best policy against the best arm alone; standard regret of the worst path."""
+    """Loss of pulling only the best arm; standard regret on the worst path."""
     grid = 100
     rounds = 3
 
@@ -281,7 +281,7 @@ def check_standard_regret(seed: int) -> CheckResult:
     ours=True,
 )
 def check_completed(seed: int) -> CheckResult:
-    """Exact mean costs of completed pulls of one arm, and their utility."""
+    """Exact expected cost and utility of the completed pulls of one arm."""
     tiny = 10_000
     chance = 0.03
     reach = 2000

@@ -145,7 +145,7 @@ def what_pairing_buys(
 
 @check("CoPSI once stays within its budget", "once", ours=True)
 def check_budget_once(seed: int) -> CheckResult:
-    """Spend of CoPSI once on random problems."""
+    """Total cost of CoPSI once on random problems."""
     problems = 20
     replications = 2
     spent = largest_spend(problems, replications, seed)
@@ -158,7 +158,7 @@ def check_budget_once(seed: int) -> CheckResult:
 
 @check("Concentration without replacement", "once", ours=True)
 def check_tails(seed: int) -> CheckResult:
-    """Exact probability that a mean is ever off from depth n on."""
+    """Exact probability that a running mean deviates after n draws."""
     sizes = (3, 4, 5, 6)
     cases = [(case, N) for N in sizes for case in exact_tails(N)]
     tails = np.array([tail for (tail, *_), _ in cases]) - SLACK
@@ -189,7 +189,7 @@ def check_tails(seed: int) -> CheckResult:
 
 @check("Error probability without replacement", "once", ours=True)
 def check_error_once(seed: int) -> CheckResult:
-    """Exact error of two arms that answer the same instances."""
+    """Exact error on two arms that are evaluated on the same instances."""
     rows = []
     for better, worse, N in (
         (1, 0, 20),
@@ -227,7 +227,7 @@ def check_error_once(seed: int) -> CheckResult:
 
 @check("Leave early only when certain: error probability", "once", ours=True)
 def check_early_error(seed: int) -> CheckResult:
-    """Error of CoPSI once with a confidence, next to δ and the planned bound."""
+    """Error of CoPSI once with early removals, and its bound."""
     N = 200
     runs = 2000
     rows = []
@@ -268,7 +268,7 @@ def check_early_error(seed: int) -> CheckResult:
 
 @check("Instances that no method can save in random order", "once", ours=True)
 def check_least_instances(seed: int) -> CheckResult:
-    """Exact mean number of instances of a sequential test of two tables."""
+    """Exact expected number of instances of a sequential test of two tables."""
     cases = [
         ((10, 4, 26), (7, 7, 26), 0.05),
         ((12, 0, 28), (6, 6, 28), 0.05),
