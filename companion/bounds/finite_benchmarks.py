@@ -28,7 +28,7 @@ def _depth(n: int, n_instances: int) -> tuple[int, int]:
     n_instances = _validation.count(n_instances, "n_instances", 1)
     if _validation.count(n, "n", 1) > n_instances:
         raise CobanditError(
-            f"n is {n}, but there are only {n_instances} instances",
+            f"n is {n}; it must be at most n_instances, which is {n_instances}",
             argument="n",
             code="out-of-range",
         )

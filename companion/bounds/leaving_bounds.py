@@ -11,11 +11,11 @@ from cobandit.theory.online import horizon
 def one_sided_failure_probability(
     *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
-    r"""Return a bound on the probability that the event for one arm fails (ours).
+    r"""Return a bound on the failure of the concentration event for one arm (ours).
 
-    The bound is :math:`2(D+1)\,T_B^{1-2\alpha}`. The argument for one suboptimal arm
-    needs only 2(D + 1) one-sided statements of the concentration event, about this arm
-    and the best arm (see `companion.bounds.pull_counts`).
+    The bound on the probability is :math:`2(D+1)\,T_B^{1-2\alpha}`. The argument for
+    one suboptimal arm needs only 2(D + 1) one-sided statements of the paper's event,
+    about this arm and the best arm (see `companion.bounds.pull_counts`).
 
     Parameters
     ----------
@@ -42,9 +42,10 @@ def one_sided_failure_probability(
 
 
 def leaving_bound(pulls: int, alpha: float) -> float:
-    r"""Return a bound on the probability that an error ever exceeds its radius (ours).
+    r"""Return a bound on the probability that a mean ever exceeds its radius (ours).
 
-    The error is the empirical mean minus the true mean, after s of T pulls.
+    A mean exceeds its radius if, after some number s of at most T pulls, the empirical
+    mean is above the true mean by more than the confidence radius.
 
     .. math::
 

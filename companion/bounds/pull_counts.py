@@ -84,7 +84,8 @@ def radius_pull_bound(
     )
     if _validation.positive(radius, "radius") < 1e-150:
         raise CobanditError(
-            f"radius is {radius:g}, so small that the bound overflows",
+            f"radius is {radius:g}, so small that the bound overflows; it must be at"
+            " least 1e-150",
             argument="radius",
             code="too-small",
         )
@@ -210,7 +211,8 @@ def instance_pull_bound(
     best_efficiency = _validation.positive(best_efficiency, "best_efficiency")
     if gap > _budget.add_slack(best_efficiency):
         raise CobanditError(
-            f"gap is {gap:g}, larger than best_efficiency {best_efficiency:g}",
+            f"gap is {gap:g}; it must be at most best_efficiency, which is"
+            f" {best_efficiency:g}",
             argument="gap",
             code="out-of-range",
         )

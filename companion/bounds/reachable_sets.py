@@ -73,7 +73,8 @@ def reachable_sets(
     The set of all arms is reachable. Let A be a reachable set of size k > 2. Then
     :math:`A \setminus \{e\}` is reachable for every e that may be removed from A if
     means of active arms err by less than :math:`\gamma_{(k)} / 8`, and margins by less
-    than :math:`\gamma_{(k)} / 4`.
+    than :math:`\gamma_{(k)} / 4`, where :math:`\gamma_{(k)}` is the k-th smallest
+    classification gap.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def split_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return a bound on the pulls of a suboptimal arm, the sharpest of ours (ours).
+    r"""Return the sharpest of our bounds on the pulls of a suboptimal arm (ours).
 
     Unlike the other bounds, it allows the means of the arm to leave their confidence
     radii. Its leading term is a quarter of the leading term of `radius_pull_bound` at

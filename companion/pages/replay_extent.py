@@ -1,4 +1,4 @@
-"""Reduced budgets and numbers of runs, so that a page takes about a minute.
+"""Reductions of budgets and numbers of runs that keep a page within a time limit.
 
 The functions estimate the time of replays on a table.
 """
@@ -68,7 +68,7 @@ def fit_online(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Reduce budgets and replications of online replays to an estimated time.
+    """Reduce budgets and replications of online replays to fit a time limit.
 
     Time is proportional to the number of pulls. If costs differ by a factor of a
     thousand, the cost of one pull of each arm pays for thousands of pulls of the
@@ -115,7 +115,7 @@ def fit_identification(
     methods: int,
     seconds: float = SECONDS,
 ) -> Replays:
-    """Reduce budgets and replications of identification replays to an estimated time.
+    """Reduce budgets and replications of identification replays to fit a time limit.
 
     The estimate includes the comparisons of all pairs of arms in each phase. It assumes
     that expensive arms are removed first, so that the remaining budget pays for many
@@ -167,9 +167,9 @@ def estimate_elimination(n_arms: int) -> float:
 
 
 def fit_once(table: EvaluationTable, replications: int, runs: int) -> int:
-    """Reduce replications of methods without replacement to an estimated time.
+    """Reduce replications of replays without replacement to fit a time limit.
 
-    These methods evaluate each instance at most once per configuration.
+    In these replays, an instance is evaluated at most once per configuration.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ MANY_EVALUATIONS = 4.5e4
 
 
 def fit_runs(evaluations: float, runs: int, min_runs: int = 2) -> int:
-    """Reduce the number of runs in proportion to long online runs.
+    """Reduce the number of runs if one online run makes many evaluations.
 
     Parameters
     ----------
@@ -249,9 +249,10 @@ BETS = 3.5e-9
 
 
 def fit_races(table: EvaluationTable, orders: int) -> int:
-    """Reduce the number of orders for races at three tolerances to an estimated time.
+    """Reduce the number of races at each of three tolerances to fit a time limit.
 
-    A race runs once per random order of the instances (see `cobandit.ParetoRace`).
+    A race (`cobandit.ParetoRace`) runs once per random order of the instances.
+    ``orders`` is the requested number of orders.
 
     Examples
     --------

@@ -22,7 +22,7 @@ SAME_RUNS_AS = {"trajectory": "online", "stochastic": "identification"}
 
 
 def run_of(experiment: str) -> str:
-    """Return the experiment that made the runs which an experiment reports."""
+    """Return the name of the experiment whose runs an experiment reports."""
     return SAME_RUNS_AS.get(experiment, experiment)
 
 
@@ -125,9 +125,10 @@ class Published:
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
-        """The fields that identify a quantity: numbers in which they agree are equal.
+        """The fields that identify the quantity of a number.
 
-        If such numbers differ by more than rounding, the paper contradicts itself.
+        If two numbers agree in these fields but differ by more than rounding, the paper
+        contradicts itself.
         """
         names = (
             "dataset",

@@ -47,7 +47,7 @@ NEAR_ZERO = 0.005
 
 
 class Landscape(Protocol):
-    """A bundled or drawn table, as far as the measures of tables use it."""
+    """Interface of a table, bundled or drawn, that the measures of tables use."""
 
     @property
     def problem(self) -> Problem:

@@ -41,8 +41,9 @@ def hide(
 ) -> Draw:
     """Return a function that draws tables with easy and hard instances.
 
-    ``share`` is the share of hard instances. Configuration ``hidden`` is not evaluated
-    on them.
+    ``easy`` and ``hard`` have the means of the configurations on easy and on hard
+    instances. ``share`` is the share of hard instances. Configuration ``hidden`` is not
+    evaluated on them.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:

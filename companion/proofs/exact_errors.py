@@ -86,11 +86,11 @@ def two_arm_error(
 def first_phase_error(
     better: float, worse: float, n_arms: int, budget: float, *, allocation: float
 ) -> float:
-    r"""Return a lower bound on CoPSI's error: the best arm is last after phase 1.
+    r"""Return the exact probability that the best arm is last after the first phase.
 
-    All other arms are equal. The result is the exact probability that the best arm has
-    strictly fewer successes than each other arm in the first phase. Its empirical gap
-    is then the largest, so it is rejected, and the returned set is wrong.
+    This is a lower bound on the error of CoPSI. All other arms are equal. If the best
+    arm has strictly fewer successes than each other arm, its empirical gap is the
+    largest, so it is rejected, and the returned set is wrong.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class Kind(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A drawn table: its state, its values (``land``) and its `from_means`."""
+    """A drawn table: its state, its values, and its deviations from the facts."""
 
     state: Any
     land: Landscape

@@ -53,9 +53,9 @@ class Body(NamedTuple):
 
     ``rank``, ``seconds`` and ``tokens`` have the shape (K, 1000), with the profiling
     split first. ``rank`` is the number of instances that are easier for a
-    configuration. `rank_and_count` describes ``passed``. ``missed`` is the differences
-    in tokens between the smallest and largest profiling mean as drawn and the printed
-    values, to which they are then set.
+    configuration. `rank_and_count` describes ``passed``. ``missed`` has two differences
+    in tokens: the smallest and the largest profiling mean as drawn, minus the printed
+    values, to which the means are then set.
     """
 
     rank: NDArray[np.int16]

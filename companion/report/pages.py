@@ -36,15 +36,13 @@ SECTIONS = Path(__file__).parent / "sections"
 CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
 #: Subjects of the pages of the book that a report leaves out, by page.
 FIXED = {
-    "claims": "what the paper claims, of which a table alone decides nothing",
+    "claims": "the paper's claims, which a single table cannot decide",
     "errata": "the paper's text",
-    "exhibits": (
-        "the paper's table and figures, next to which a table is one more column"
-    ),
+    "exhibits": "the paper's table and figures",
     "which-arms": "problems whose means and costs are known",
-    "reconstructions": "what the paper prints and the tables that were drawn from it",
+    "reconstructions": "the paper's printed numbers and tables drawn from them",
     "live": "a run that comes with the book",
-    "your-data": "how a table is made and read, which this report does",
+    "your-data": "making and reading a table",
 }
 NEEDED = ("ipykernel", "jupytext", "nbconvert", "papermill")
 

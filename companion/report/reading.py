@@ -132,7 +132,7 @@ def with_outputs(notebook: Any, page: str) -> Any:
 
 
 def take_myst(notebook: Any) -> None:
-    """Replace the plain Markdown of computed sentences by its MyST source."""
+    """Replace the plain Markdown of computed sentences by their MyST source."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if text := output.get("metadata", {}).pop(MYST, None):

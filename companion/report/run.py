@@ -189,7 +189,7 @@ def plan(
     seed: int,
     requested: Collection[str] | None = None,
 ) -> list[Page]:
-    """Return the pages of a report with their parameters, pages left out included.
+    """Return the pages of a report, with parameters or the reason to leave them out.
 
     Sections have the paper's numbers of replications; with ``fast``, a tenth of them.
     If a section would take longer than 45 s on the table, it runs fewer replications.

@@ -26,12 +26,12 @@ $ papermill notebooks/{page}.ipynb out.ipynb -p {name} {value}
 """
 
 _ON_A_TABLE = """
-A table is a Parquet, CSV or JSON lines file with a card next to it, which says \
-what its columns mean
-({{doc}}`/book/data`). `cobandit import csv` makes both of a file of yours, and \
-says what it has to know:
+A table is a Parquet, CSV or JSON lines file with a card next to it, which describes \
+its columns
+({{doc}}`/book/data`). `cobandit import csv` makes both from your file, and reports \
+missing information:
 {commands}
-With a data frame at hand, from Python:
+From a data frame in Python:
 
 ```python
 import cobandit as cb
@@ -46,7 +46,7 @@ run_page("{page}", table, "out.ipynb")
 """
 
 _ELSEWHERE = """
-The page takes no table of yours: it is about {about}.
+The page does not run on other tables, because it is about {about}.
 {commands}
 """
 
@@ -79,7 +79,7 @@ def how_to_run(page: str) -> Markdown:
         commands = _COMMANDS.format(
             before=_IMPORT, page=page, name="dataset", value="my.parquet"
         )
-        title = "Run this page on a table of yours"
+        title = "Run this page on your own table"
         text = _ON_A_TABLE.format(page=page, commands=commands)
     else:
         first = next(iter(parameters))
@@ -115,10 +115,10 @@ def list_pages() -> Markdown:
         if name not in on_tables
     ]
     return Markdown(
-        f"{len(on_tables)} pages run on a table of yours, for example by `cobandit-book"
+        f"{len(on_tables)} pages run on your own table, for example with `cobandit-book"
         " page once -p dataset=my.parquet -o out.ipynb`:"
-        f" {enumerate_words(map(_link, on_tables))}. The others are about something"
-        f" else: {enumerate_words(fixed)}. Each lists its parameters at its end."
+        f" {enumerate_words(map(_link, on_tables))}. The others do not:"
+        f" {enumerate_words(fixed)}. The end of each page lists its parameters."
     )
 
 

@@ -63,7 +63,7 @@ def tied(rng: np.random.Generator) -> Any:
 
 
 def jokers(rng: np.random.Generator) -> Any:
-    """Draw a table of thirty arms with very different costs, two of which excel."""
+    """Draw a table of thirty arms with very different costs, two nearly perfect."""
     right = answers(rng, 250, rng.normal(-0.5, 0.8, 30))
     fast = speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
     for joker in (3, 11):

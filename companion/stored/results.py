@@ -206,9 +206,9 @@ BATCH = 10
 def draw_tables(folder: str = "_build/posterior", workers: int = -1) -> None:
     """Draw tables until `WANTED` tables are kept, run experiments, and store results.
 
-    Drawing continues from the stored tables if the current code computed them. If it is
-    interrupted, it stores the new tables as the result ``waiting``, from which it
-    continues the next time.
+    Drawing continues from the stored tables if the current code computed them. After an
+    interruption, the new tables are stored as the result ``waiting``, from which the
+    next call continues.
     """
     finished = store.read_current_parts("posterior")
     new = store.read_current_parts("waiting")
@@ -262,7 +262,7 @@ def numbers_to_draw(
 
 
 def meets_facts(part: pd.DataFrame) -> bool:
-    """Return whether the drawn table of a part agrees with the printed facts."""
+    """Return whether a part is about a table that agrees with the printed facts."""
     return bool(part["value"].iloc[0])
 
 
@@ -448,7 +448,7 @@ def read_ledger() -> pd.DataFrame:
 
 
 def store_ledger() -> None:
-    """Compute the ledger from the stored results, and write it to its file."""
+    """Write the ledger, which lists the paper's numbers next to ours, to its file."""
     frames = {name: read_result(name) for name in BEHIND_LEDGER}
     make_ledger(frames).to_csv(
         results_directory() / LEDGER, index=False, lineterminator="\n"
