@@ -11,8 +11,6 @@ paper.
 
 from __future__ import annotations
 
-from string import ascii_uppercase
-
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
@@ -20,6 +18,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxTranslator
+
+from companion.pages.labels import letters
 
 #: The switch needs no script: the style sheet shows the code if the box is ticked.
 SWITCH = (
@@ -85,6 +85,7 @@ def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
     Statements of the paper have the numbers in the configuration value
     ``paper_numbers``, by label. Other numbers contain the number of the chapter. On
     pages without a chapter number, figures and tables have letters.
+    `companion.pages.labels` gives the same numbers and letters to rerun notebooks.
     """
     changed = []
     for page, kinds in env.toc_fignumbers.items():
@@ -98,18 +99,6 @@ def keep_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
                     continue
                 changed.append(page)
     return changed
-
-
-def letters(number: int) -> str:
-    """Write a number in letters.
-
-    Examples
-    --------
-    >>> letters(1), letters(26), letters(27)
-    ('A', 'Z', 'AA')
-    """
-    leading, last = divmod(number - 1, 26)
-    return (letters(leading) if leading else "") + ascii_uppercase[last]
 
 
 def visit_fold(self: SphinxTranslator, node: HideCodeCellNode) -> None:

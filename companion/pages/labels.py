@@ -1,9 +1,9 @@
 """Text that replaces cross-references if a page of the book is opened in Jupyter.
 
 In the book, Sphinx numbers figures and statements, and turns references into links.
-Jupyter shows text instead. Figures and tables are named by their number on the page,
-statements by the paper's number or their title, and sections and pages by their
-heading.
+Jupyter shows text instead. Figures and tables are named by their number or letter in
+the book, statements by the paper's number or their title, and sections and pages by
+their heading.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+import yaml
 
 STATEMENT = re.compile(
     r"^`{3,}\{prf:(?P<kind>\w+)\} ?(?P<title>.*)\n:label: (?P<label>\S+)", re.MULTILINE
 )
+#: A figure or table of a cell, and a table in the text.
 FIGURE = re.compile(
-    r"^ +figure:\s*\{?\s*name: (?P<label>[\w-]+)|^:name: (?P<other>[\w-]+)",
+    r"^ +figure:\s*\{?\s*name: (?P<label>[\w-]+)(?P<table>\s+classes: table)?"
+    r"|\{(?P<directive>table|figure)\}.*\n:name: (?P<other>[\w-]+)",
     re.MULTILINE,
 )
 TARGET = re.compile(
@@ -67,18 +72,63 @@ def read_labels() -> dict[str, Label]:
     >>> read_labels()["thm-cohv"].words, read_labels()["open-choices"].words
     ('Theorem 1', 'What the paper leaves open')
     """
-    prose = pages_directory().parent / "book"
+    book = pages_directory().parent
+    paths = (*book.glob("notebooks/*.md"), *book.glob("book/*.md"))
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in paths}
+    chapters = read_contents()
+    counted: Counter[tuple[int | None, str]] = Counter()
     labels: dict[str, Label] = {}
-    for path in (*sorted(pages_directory().glob("*.md")), *sorted(prose.glob("*.md"))):
-        text = path.read_text(encoding="utf-8")
+    # letters go on over all pages without a chapter number
+    for page in [*chapters, *sorted(texts.keys() - chapters.keys())]:
+        if page not in texts:
+            continue
+        text = texts[page]
         words = {
-            path.stem: _title(text),
+            page: _title(text),
             **_statements(text),
-            **_figures(text),
+            **_figures(text, chapters.get(page), counted),
             **_sections(text),
         }
-        labels |= {label: Label(name, path.stem) for label, name in words.items()}
+        labels |= {label: Label(name, page) for label, name in words.items()}
     return labels
+
+
+def read_contents() -> dict[str, int | None]:
+    """Read the pages of the book, in their order, with their numbers as chapters.
+
+    Examples
+    --------
+    >>> chapters = read_contents()
+    >>> chapters["intro"], chapters["cohv-ucb"], chapters["live"]
+    (None, 1, None)
+    """
+    text = (pages_directory().parent / "_toc.yml").read_text(encoding="utf-8")
+    contents = yaml.safe_load(text)
+    chapters: dict[str, int | None] = {_stem(contents["root"]): None}
+    number = 0
+    for part in contents["parts"]:
+        for entry in part["chapters"]:
+            number += bool(part.get("numbered"))
+            chapter = number if part.get("numbered") else None
+            pages: list[dict[str, Any]] = [entry, *entry.get("sections", [])]
+            chapters |= {_stem(page["file"]): chapter for page in pages}
+    return chapters
+
+
+def _stem(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def letters(number: int) -> str:
+    """Write a number in letters.
+
+    Examples
+    --------
+    >>> letters(1), letters(26), letters(27)
+    ('A', 'Z', 'AA')
+    """
+    leading, last = divmod(number - 1, 26)
+    return (letters(leading) if leading else "") + ascii_uppercase[last]
 
 
 def words_of(label: str, page: str = "") -> str | None:
@@ -94,9 +144,9 @@ def words_of(label: str, page: str = "") -> str | None:
     Examples
     --------
     >>> words_of("fig-regrets", "experiments")
-    'Figure 2'
+    'Figure 6.2'
     >>> words_of("fig-regrets", "your-data")
-    'Figure 2 of *The experiments again*'
+    'Figure 6.2 of *The experiments again*'
     >>> words_of("thm-cohv", "your-data")
     'Theorem 1'
     """
@@ -104,7 +154,7 @@ def words_of(label: str, page: str = "") -> str | None:
     if label not in labels:
         return None
     words, home = labels[label]
-    by_place = re.fullmatch(r"(Figure|Table) \d+", words)
+    by_place = re.fullmatch(r"(Figure|Table) [\dA-Z.]+", words)
     return (
         f"{words} of *{labels[home].words}*"
         if by_place and page not in ("", home)
@@ -140,14 +190,18 @@ def name_statement(kind: str, title: str) -> str:
     return f"{kind.capitalize()} “{bare}”" if bare else kind.capitalize()
 
 
-def _figures(text: str) -> dict[str, str]:
-    counted: Counter[str] = Counter()
+def _figures(
+    text: str, chapter: int | None, counted: Counter[tuple[int | None, str]]
+) -> dict[str, str]:
+    """Return the words for the figures and tables of a page, and count them."""
     words = {}
     for match in FIGURE.finditer(text):
-        label = match["label"] or match["other"]
-        kind = "Table" if label.startswith("tab-") else "Figure"
-        counted[kind] += 1
-        words[label] = f"{kind} {counted[kind]}"
+        is_table = match["table"] or match["directive"] == "table"
+        kind = "Table" if is_table else "Figure"
+        counted[chapter, kind] += 1
+        number = counted[chapter, kind]
+        shown = f"{chapter}.{number}" if chapter else letters(number)
+        words[match["label"] or match["other"]] = f"{kind} {shown}"
     return words
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+from support.browsing import HTML, NEEDS_BOOK
 from support.reading import OF_THE_BOOK
 
 from cobandit import tables
+from companion.pages.labels import read_labels
 from companion.report import pages
 from companion.report.reading import WRITES_TEXT, for_jupyter
 
@@ -221,3 +223,34 @@ def test_tables_of_reconstructions_are_labelled(source):
             f"{source.stem}: the table {caption!r} does not say that it shows"
             " reconstructions"
         )
+
+
+#: A figure or table of a built page: its label, then its number.
+NUMBERED = re.compile(
+    r'<(?:figure|table)[^>]* id="(?P<label>(?:fig|tab|exhibit)-[\w-]+)".*?'
+    r'class="caption-number">(?P<number>[^<]+)<',
+    re.DOTALL,
+)
+
+
+@pytest.mark.book
+@pytest.mark.slow
+@NEEDS_BOOK
+def test_notebooks_number_figures_and_tables_as_the_book():
+    labels = read_labels()
+    by_page = {
+        path.stem: {
+            match["label"]: match["number"].strip()
+            for match in NUMBERED.finditer(path.read_text(encoding="utf-8"))
+        }
+        for folder in ("book", "notebooks")
+        for path in (HTML / folder).glob("*.html")
+    }
+    numbered = {
+        (page, label): number
+        for page, numbers in by_page.items()
+        for label, number in numbers.items()
+    }
+    words = {(page, label): labels[label].words for page, label in numbered}
+    assert numbered == words
+    assert {labels[label].page for _, label in numbered} >= {"intro", "copsi", "live"}

@@ -118,9 +118,9 @@ def texts(notebook):
             "ours",
             ["On our table all is well.", "All the more."],
             [
-                "**Figure 2.** Our finding.",
+                "**Figure 6.2.** Our finding.",
                 "A drawing.",
-                "**Figure 1.** Drawn.",
+                "**Figure 6.1.** Drawn.",
                 "*Our answer*",
                 "It is 42.",
                 "*The tests of Theorem 1*",
@@ -131,7 +131,7 @@ def texts(notebook):
             "theirs.csv",
             ["Of your table nothing is known."],
             [
-                "**Figure 2.** A picture.",
+                "**Figure 6.2.** A picture.",
                 "*It is left out: it is theirs.*",
                 "*The tests of Theorem 1*",
                 "They pass.",
@@ -194,7 +194,7 @@ def test_derived_notebook_does_not_overwrite_its_source():
         ),
         ("{doc}`the schema </book/data>`", "the schema"),
         ("{ref}`open-choices`", "*What the paper leaves open*"),
-        ("{numref}`fig-regrets` is", "Figure 2 of *The experiments again* is"),
+        ("{numref}`fig-regrets` is", "Figure 6.2 of *The experiments again* is"),
         ("```console\n$ {doc}`x`\n```", "```console\n$ {doc}`x`\n```"),
         ("````{dropdown} More\n```{include} x.md\n```\n````", ""),
         (

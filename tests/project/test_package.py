@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from companion.pages.labels import read_labels
+
 ROOT = Path(__file__).resolve().parents[2]
 LARGEST = 8_000_000  # bytes
 
@@ -116,6 +118,25 @@ def test_wheel_of_the_book_contains_pages_and_results(wheels):
     assert {"companion/paper/numbers.yml", "companion/report/report.html.j2"} <= names
     assert all(name.startswith(("companion/", "cobandit_book-")) for name in names)
     assert wheels[1].stat().st_size < LARGEST
+
+
+@pytest.mark.slow
+def test_installed_pages_number_figures_as_the_book(installed_book, tmp_path):
+    code = """
+import json
+from companion.pages.labels import read_labels
+print(json.dumps({label: words for label, (words, _) in read_labels().items()}))
+"""
+    done = run(installed_book, code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    installed = json.loads(done.stdout)
+    figures = {
+        label: words
+        for label, words in installed.items()
+        if words.startswith(("Figure ", "Table "))
+    }
+    assert figures.keys() >= {"fig-argument", "fig-contrasts", "fig-gaps"}
+    assert figures == {label: read_labels()[label].words for label in figures}
 
 
 @pytest.mark.slow
