@@ -64,34 +64,35 @@ class SplitComparison:
         >>> from cobandit import load
         >>> print(compare_splits(load("synthetic-24")).describe_answers())
         ... # doctest: +NORMALIZE_WHITESPACE
-        All 400 instances and the 300 of the evaluation split, which judge replays, name
-        the same most efficient configuration and the same Pareto set.
+        All 400 instances and the 300 of the evaluation split, which replays use as the
+        truth, have the same most efficient configuration and the same Pareto set.
         """
         only_overall = [name for name in self.front if name not in self.judged_front]
         only_judged = [name for name in self.judged_front if name not in self.front]
         differ = []
         if self.best != self.judged_best:
             differ.append(
-                f"Most efficient over all instances is {self.best}; by what judges"
-                f" replays it is {self.judged_best}."
+                f"{self.best} is the most efficient over all instances, and"
+                f" {self.judged_best} over the evaluation split, which replays use as"
+                " the truth."
             )
 
         if only_overall:
             differ.append(
-                "Only over all instances in the Pareto set:"
+                "In the Pareto set only over all instances:"
                 f" {some_names(only_overall)}."
             )
 
         if only_judged:
             differ.append(
-                "Only by the evaluation split in the Pareto set:"
+                "In the Pareto set only over the evaluation split:"
                 f" {some_names(only_judged)}."
             )
 
         same = (
             f"All {self.n_instances:,} instances and the {self.n_evaluation:,} of the"
-            " evaluation split, which judge replays, name the same most efficient"
-            " configuration and the same Pareto set."
+            " evaluation split, which replays use as the truth, have the same most"
+            " efficient configuration and the same Pareto set."
         )
         return " ".join(differ) or same
 
@@ -99,9 +100,9 @@ class SplitComparison:
         """Describe the ratios of profiling to evaluation costs, without a full stop."""
         low, high = self.cost_ratios
         return (
-            "The mean costs of the profiling split of"
-            f" {self.n_instances - self.n_evaluation:,} instances, which methods are"
-            f" told, are {low:.2f} to {high:.2f} times those of evaluation; at these"
+            "Methods receive the mean costs of the profiling split"
+            f" ({self.n_instances - self.n_evaluation:,} instances), {low:.2f} to"
+            f" {high:.2f} times the costs of the evaluation split; at these,"
             f" {self.told_best} would be the most efficient"
         )
 

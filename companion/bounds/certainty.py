@@ -125,7 +125,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
 
     Consider any method, randomised or not, with any choice of evaluations and any
     stopping rule, that returns the front of *every* table of values in [0, 1] with
-    probability at least :math:`1 - \delta`. Let :math:`T_i` be its number of
+    probability at least :math:`1 - \delta`. Let :math:`T_i` be the method's number of
     evaluations of configuration i on the given table. Let G be a set of g instances
     such that raising (or lowering) the rewards of i in one objective on any m instances
     of G can change the front. Then

@@ -21,12 +21,11 @@ def overspend_bound(budget: float, margin: float, *, cost_ratio: float) -> float
         \exp\Bigl( - \frac{\delta^2 B}{2 (1 - \sqrt\lambda)^2 (1 - \delta)
             + \frac23 (1 - \lambda)\, \delta} \Bigr)
 
-    CoPSI plans its pulls for :math:`(1 - \delta) B`. The bound is Freedman's
-    inequality.
-    Azuma's inequality, with the range :math:`1 - \lambda` and at most :math:`(1 -
-    \delta) B / \lambda` pulls, gives :math:`\exp(-2 \delta^2 \lambda B / ((1 -
-    \lambda)^2 (1 - \delta)))`. For small margins, the exponent of Azuma's inequality is
-    smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
+    CoPSI plans its pulls for :math:`(1 - \delta) B`. The bound follows from Freedman's
+    inequality. Azuma's inequality, with the range :math:`1 - \lambda` and at most
+    :math:`(1 - \delta) B / \lambda` pulls, gives :math:`\exp(-2 \delta^2 \lambda B /
+    ((1 - \lambda)^2 (1 - \delta)))`. For small margins, the exponent of Azuma's
+    inequality is smaller by a factor of :math:`(1 + \sqrt\lambda)^2 / (4 \lambda)`.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def _statements(text: str) -> dict[str, str]:
 
 
 def name_statement(kind: str, title: str) -> str:
-    """Return the name of a statement: its number in the paper, or its title if ours.
+    """Return the name of a statement: its number in the paper, or else its title.
 
     Examples
     --------

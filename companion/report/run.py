@@ -418,7 +418,7 @@ def _plan_pages(
 
 
 def _clear_results(output: Path, kept_pages: set[str]) -> None:
-    """Make the folders of a report, and remove files of all pages that are not kept."""
+    """Create the folders of a report, and remove files of pages that are not kept."""
     for folder in ("notebooks", "results"):
         (output / folder).mkdir(parents=True, exist_ok=True)
     for name in {*PAGES} - kept_pages:
