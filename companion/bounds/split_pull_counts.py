@@ -1,4 +1,4 @@
-"""Bounds on pulls that count how often an index is too large, and for a ratio index."""
+"""The sharpest of our bounds on pulls, and a bound on pulls for a ratio index."""
 
 from math import log, sqrt
 

@@ -241,7 +241,7 @@ def name_numbers(
 
 
 def count_orderings(statuses: Iterable[str]) -> str:
-    """Return a sentence with the numbers of the paper's orderings by verdict.
+    """Return a sentence that counts how many orderings of the paper hold or fail.
 
     An ordering is a statement that one method is better than another.
 

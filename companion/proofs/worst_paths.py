@@ -138,8 +138,8 @@ def adversarial_pulls(
 def worst_problems() -> list[tuple[Problem, float]]:
     """Return pairs of a problem with two arms and its lambda.
 
-    Some problems are random. For the others, the constant C of Theorem 1 is nearly as
-    small as possible.
+    Some problems are random. On the others, the proof of Theorem 1 has almost no slack
+    in the constant C.
     """
     rng = np.random.default_rng(0)
     problems = []

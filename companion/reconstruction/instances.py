@@ -293,8 +293,8 @@ def body(setting: Setting, state: hierarchy.State, every: int = 1) -> Body | Non
     Returns
     -------
     Body or None
-        None if `means` returns None. An answer is correct if ``body.rank <
-        correct_counts(...)[:, None]``.
+        The values, from which answers are correct where ``body.rank <
+        correct_counts(...)[:, None]``. None if `means` returns None.
     """
     means = hierarchy.means(setting, state)
     if means is None:

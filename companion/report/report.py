@@ -125,7 +125,7 @@ def _html(frame: pd.DataFrame) -> str:
     html = frame.head(SHOWN).to_html(index=False, border=0, na_rep="–")
     n_hidden = len(frame) - SHOWN
     if n_hidden > 0:
-        html += f"<p>and {n_hidden:,} more in <code>results/</code></p>"
+        html += f"<p>{n_hidden:,} more rows are in <code>results/</code>.</p>"
     return html
 
 
@@ -138,7 +138,7 @@ def _questions(advice: Recommendation) -> str:
     questions = advice.questions
     columns = {
         "configuration": questions["configuration"],
-        "hardest to tell from": questions["against"],
+        "hardest to distinguish from": questions["against"],
         "new instances": (
             questions["new_instances"].map("{:,.0f}".format).replace("inf", "a tie")
         ),
