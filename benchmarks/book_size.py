@@ -34,10 +34,10 @@ CHAPTERS = (
     "reconstructions",
 )
 
-#: Script that returns the number of visible words, the names of folds, and the position
-#: of the first picture. Words include labels in pictures. They exclude the table of
-#: claims and the references, which are not read in full, and the texts of formulas for
-#: screen readers.
+#: Script that returns the number of visible words, the names of dropdowns (folds), and
+#: the position of the first picture. Words include labels in pictures. They exclude the
+#: table of claims and the references, which nobody reads in full, and the texts of
+#: formulas for screen readers.
 LOOK = r"""
 () => {
   const word = /[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu;
@@ -65,7 +65,7 @@ def contents() -> list[str]:
     )
 
 
-#: Generated pages, which are not read in full.
+#: Generated pages, to look names up.
 LOOKED_UP = [name for name in contents() if name.startswith("book/api")]
 
 

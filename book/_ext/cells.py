@@ -55,7 +55,7 @@ class NumberTables(SphinxTransform):
 class HideCode(SphinxPostTransform):
     """Hide the code of a page, and add a switch that shows it."""
 
-    default_priority = 198  # before myst-nb makes folds
+    default_priority = 198  # before myst-nb creates dropdowns
     formats = ("html",)
 
     def run(self, **options: object) -> None:

@@ -171,8 +171,8 @@ def print_book(folder: Path, target: Path) -> None:
     """Open the book's single HTML page in Chromium, and print it to a PDF file."""
     from playwright.sync_api import sync_playwright
 
-    # links of the page are relative to the top folder, but Sphinx writes it into the
-    # folder of its source
+    # Sphinx writes the page into the folder of its source, but links in the page are
+    # relative to the top folder
     page = folder / "book.html"
     shutil.copyfile(folder / "book" / "intro.html", page)
     with sync_playwright() as driver:

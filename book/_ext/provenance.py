@@ -66,7 +66,7 @@ def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
             ):
                 changes.add(name)
 
-    # names that a loop or function assigns are not from outside
+    # a name that a loop or a function assigns is not used from outside
     if hasattr(statement, "body"):
         reads -= makes
     return (reads | changes) - within, (makes | changes) - within

@@ -114,7 +114,7 @@ class Forked:
 
 @lru_cache(maxsize=1)
 def _server() -> subprocess.Popen[str]:
-    # read when matplotlib is imported
+    # matplotlib reads this variable when it is imported
     inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     command = [sys.executable, "-P", __file__]
     return subprocess.Popen(

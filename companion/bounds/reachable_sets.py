@@ -61,7 +61,7 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
         plus: NDArray[np.float64] = np.minimum(M + error, needed).min(axis=1)
         return np.maximum(dominated_by + error, plus)
 
-    # ends that are equal up to rounding would need errors of the whole slack
+    # gaps that can only become equal do not count, so allow for rounding
     return gaps(slack) > gaps(-slack).max() + 1e-12
 
 

@@ -37,7 +37,7 @@ SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 def _show_run(
     table: EvaluationTable, method: str, budget: float, seed: int
 ) -> dict[str, Any]:
-    """Return the spend, the pulls and the returned set of one run of a method.
+    """Run a method, and return its spent budget, its pulls and the returned set.
 
     The result is empty if the budget is too small for the method.
     """
@@ -126,8 +126,8 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
     -------
     dict
         The configurations with their means and costs, and ``methods`` by name. The
-        entry of a method has the ``front`` to identify and one of ``states`` per share:
-        ``exact`` and, unless the budget is too small, ``spent``, ``pulls`` and
+        entry of a method has ``front``, the front to identify, and ``states``, one per
+        share: ``exact`` and, unless the budget is too small, ``spent``, ``pulls`` and
         ``returned``.
     """
     policies: Any = {method: spec(method).policy for method in METHODS}

@@ -78,7 +78,7 @@ def read_labels() -> dict[str, Label]:
     chapters = read_contents()
     counted: Counter[tuple[int | None, str]] = Counter()
     labels: dict[str, Label] = {}
-    # letters go on over all pages without a chapter number
+    # letters continue over all pages without a chapter number
     for page in [*chapters, *sorted(texts.keys() - chapters.keys())]:
         if page not in texts:
             continue

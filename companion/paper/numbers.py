@@ -164,10 +164,11 @@ def run_key(
     method: str | None,
     quantity: str,
 ) -> str:
-    """Return the key of a mean over runs, which is the same at each place in the paper.
+    """Return the key of a mean over runs.
 
-    Runs under realised costs differ from runs under declared costs only in a few last
-    pulls. Errors under both kinds of costs therefore have the same key.
+    The key does not depend on the place in the paper. Runs under realised costs differ
+    from runs under declared costs only in a few last pulls. Errors under both kinds of
+    costs therefore have the same key.
 
     Examples
     --------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: this number.
 LEVELS = 20
 
-#: Number of outcomes of a random arm. Mean rewards are multiples of one over it.
+#: Number of outcomes of a random arm. Mean rewards are multiples of 1 / `GRAIN`.
 GRAIN = 100
 #: Relative deviation of the cost of one evaluation of a random arm from the arm's mean.
 SPREAD = 0.5

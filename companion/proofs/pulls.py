@@ -206,7 +206,8 @@ def pull_bounds(
     Returns
     -------
     dict
-        Bounds by the names in ``BOUNDS``. `companion.bounds` defines the sharper ones.
+        Bounds by the names in ``BOUNDS``. `companion.bounds` defines the bounds that
+        are sharper than Theorem 1.
 
     Raises
     ------

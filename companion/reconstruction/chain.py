@@ -106,7 +106,7 @@ class Table(NamedTuple):
 def walk(values: Floats, rng: np.random.Generator) -> Floats:
     """Move normal variables by a random step of the preconditioned Crank-Nicolson walk.
 
-    If the variables are standard normal, so are the moved ones.
+    If the variables are standard normal, the moved variables are standard normal, too.
     """
     step = float(np.exp(rng.uniform(*np.log(STEPS))))
     return np.sqrt(1 - step**2) * values + step * rng.standard_normal(values.shape)

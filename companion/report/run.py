@@ -316,7 +316,7 @@ def rerun(
         )
     for name in options.pages or PAGES:
         _validation.choice(name, "page of the report", PAGES)
-        book.parameters(name)  # raises if a tool is missing
+        book.parameters(name)  # raises an error if a package is missing
 
     data, identity = _identify(str(table), output)
     if followed and followed.table.version != identity.version:

@@ -368,7 +368,12 @@ def once(name: str) -> pd.DataFrame:
 
 
 def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
-    """Return our values of the paper's numbers, from given or stored results.
+    """Return the recomputed values of the paper's numbers, from stored results.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame, optional
+        Results by name. Default: the stored results.
 
     Returns
     -------
