@@ -319,7 +319,7 @@ def test_report_follows_its_options(tmp_path, counted):
     table = write_table(tmp_path)
     for about, message in (
         ("benchmark", "about the instances of the table"),
-        ("instances", "independent draws of what"),
+        ("instances", "independent draws from"),
     ):
         rerun(table, tmp_path / about, fast=True, pages=["landscape"], about=about)
         assert (
