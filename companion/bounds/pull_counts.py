@@ -281,7 +281,7 @@ def threshold_radius(
     if reach(0.0) >= best_efficiency:
         raise CobanditError(
             "the arm is at least as efficient as best_efficiency, so it has no"
-            " threshold",
+            " threshold; give the efficiency of the best arm",
             argument="best_efficiency",
             code="no-threshold",
         )
