@@ -29,6 +29,7 @@ from cobandit.figures.style import (
     shared_legend,
 )
 from cobandit.tables import EvaluationTable
+from companion.figures.log_limits import fit_log_axis
 from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
@@ -93,8 +94,7 @@ def draw_cells(
             :: 2 if quantity_cells["rho"].nunique() < 6 else 3
         ]
         line[0].set_xscale("log")
-        if logarithmic:
-            log_axis(line[0])
+        _set_scales(line, logarithmic)
         line[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         line[0].xaxis.set_minor_locator(NullLocator())
 
@@ -108,12 +108,23 @@ def _panels(
     """Return a figure and its panels, one column per table, with titles and x label."""
     size = _width(titles), height
     figure, axes = plt.subplots(
-        rows, len(titles), figsize=size, sharex=sharex, sharey="row", squeeze=False
+        rows, len(titles), figsize=size, sharex=sharex, squeeze=False
     )
     for title, top, bottom in zip(titles.values(), axes[0], axes[-1], strict=True):
         top.set_title(title)
         bottom.set_xlabel(label)
     return figure, axes
+
+
+def _set_scales(line: Sequence[Axes], logarithmic: bool) -> None:
+    """Share a linear axis in a row of panels, or fit logarithmic ones to each panel."""
+    for ax in line:
+        if logarithmic:
+            fit_log_axis(ax)
+        elif ax is not line[0]:
+            ax.sharey(line[0])
+    if not logarithmic:
+        line[0].autoscale(axis="y")
 
 
 def _width(tables: Sized) -> float:
@@ -179,7 +190,7 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
                 ax, printed_points(name, quantity, "trajectory").assign(rho=1.0)
             )
         line[0].set_ylabel(label)
-        log_axis(line[0])
+        _set_scales(line, logarithmic=True)
 
     shared_legend(figure, columns=4)
     return figure
