@@ -95,8 +95,8 @@ class Recommendation:
         Whether the returned front and the planned evaluations ignore the cost.
     certified : bool
         Whether ``next`` is planned for a certified race, whose error is proved.
-        next : NextEvaluations
-            Evaluations that `cobandit.ParetoRace` would make next.
+    next : NextEvaluations
+        Evaluations that `cobandit.ParetoRace` would make next.
     smallest_cost : float or None
         Cost that replaces zero for a free evaluation, if the table's card has one.
     free : int
