@@ -1,4 +1,4 @@
-"""Fixtures of the whole run, and the settings of hypothesis."""
+"""Fixtures for all tests, and the settings of Hypothesis."""
 
 import os
 import shutil
@@ -24,19 +24,19 @@ settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"
 COMPANION = Path(companion.__file__).parent
-#: The folder with records that are not bundled.  Only tests that ask for it see it, and
-#: nothing is fetched, so that the others find the same everywhere.  The processes of a
-#: run inherit it under a name of its own.
+#: Folder with records that are not bundled. Only tests that use the fixture `mirror` or
+#: `swebench` read it, and nothing is fetched, so that all other tests are the same on
+#: all machines. The processes of a run inherit it in a separate variable.
 MIRROR = os.environ.setdefault(
     "COBANDIT_TESTED_MIRROR", os.environ.pop("COBANDIT_MIRROR", "")
 )
 os.environ["COBANDIT_OFFLINE"] = "1"
-#: Fixtures that need what does not come with the project.
+#: Fixtures that need data or programs that are not part of the project.
 ELSEWHERE = {"swebench", "latex"}
 
 
 def pytest_collection_modifyitems(items):
-    """Skip the companion's examples in `make check`, and what `test-mirror` needs."""
+    """Mark the examples of the companion as slow, and tests with data from a mirror."""
     for item in items:
         if item.path.is_relative_to(COMPANION):
             item.add_marker("slow")
@@ -46,9 +46,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory):
-    """``once(name, fill)``: a folder that one process fills for all processes of a run.
+    """Return a function ``once(name, fill)`` that returns a shared folder.
 
-    The others wait for it. Who wants to change what is in it takes a copy.
+    One process fills the folder, and all other processes of the run wait for it. Copy
+    the folder before you change its contents.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -69,7 +70,7 @@ def once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def swebench():
-    """The real table."""
+    """Load the table of SWE-bench, which is not bundled."""
     if not MIRROR:
         pytest.skip("COBANDIT_MIRROR names no folder with the records of SWE-bench")
     with pytest.MonkeyPatch.context() as patch:
@@ -79,26 +80,29 @@ def swebench():
 
 @pytest.fixture
 def mirror(swebench, monkeypatch):
-    """The folder with its records, where the library finds them as well."""
+    """Return the folder with the records of SWE-bench, which the library then uses."""
     monkeypatch.setenv("COBANDIT_MIRROR", MIRROR)
     return Path(MIRROR)
 
 
 @pytest.fixture(scope="session")
 def small_table():
-    """Six arms, two objectives, ragged."""
+    """Return a table of six arms and two objectives, with missing evaluations."""
     return ragged_table(np.random.default_rng(6), 6, 2)
 
 
 @pytest.fixture(scope="session")
 def synthetic():
-    """The bundled table."""
+    """Load the bundled table synthetic-24."""
     return load("synthetic-24")
 
 
 @pytest.fixture
 def refused(monkeypatch, capfd):
-    """``refused(*words)``: the error output of bad input, and no other output."""
+    """Return a function that runs ``cobandit`` with bad input.
+
+    The function expects exit code 2 and no output, and returns the error message.
+    """
     from cobandit.cli import app
 
     def refused(*words, main=app.main):
@@ -114,7 +118,7 @@ def refused(monkeypatch, capfd):
 
 @pytest.fixture
 def refused_by_book(refused):
-    """The same for ``cobandit-book``."""
+    """Return a function like `refused` for ``cobandit-book``."""
     from companion.cli import app
 
     return partial(refused, main=app.main)
@@ -122,7 +126,7 @@ def refused_by_book(refused):
 
 @pytest.fixture(scope="session")
 def tested(once):
-    """Every statement that is tested, the paper's and ours, with what came out."""
+    """Return the results of the checks of all statements, the paper's and ours."""
     from companion.proofs import checks
 
     def fill(folder):

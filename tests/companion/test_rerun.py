@@ -17,6 +17,7 @@ from support.faults import bad_argument, fault
 
 import cobandit as cb
 from cobandit.advice.recommender import REDRAWS
+from cobandit.errors import CobanditError
 from cobandit.figures.front_page import SORTABLE
 from cobandit.tables.storage import file_sha256
 from companion.figures import experiment_figures as pictures
@@ -510,81 +511,78 @@ def test_bad_input_changes_nothing(tmp_path, monkeypatch, refused_by_book):
     put(tmp_path / "short", {"table": {"name": "o"}})
     put(tmp_path / "odd", manifest(options={"pages": ["errata"]}))
     monkeypatch.chdir(tmp_path)
-    cases = {
-        "no such file": ["rerun", "none.parquet"],
-        "there is no table": ["rerun", "synthetic-25"],
-        "table is missing": ["rerun"],
+    # code, place, words of the message, and the command
+    cases = [
+        ("no-file", "none.parquet", "", ["rerun", "none.parquet"]),
+        ("unknown-table", "", "'synthetic-25'", ["rerun", "synthetic-25"]),
+        ("missing-table", "table", "--from", ["rerun"]),
+        ("other-report", "output", "mine", ["rerun", table, "-o", "full"]),
+        ("other-report", "output", "mine", ["rerun", table, "-o", "file"]),
+        ("other-report", "output", "on o ", ["rerun", other_table, "-o", "ofother"]),
+        ("other-report", "output", "command", ["rerun", table, "-o", "short"]),
+        ("other-report", "output", "report, 2", ["rerun", table, "-o", "later"]),
         (
-            "output full exists but is not a report on this version of mine"
-            " (manifest.json: the file cannot be read: No such file"
-        ): [
-            "rerun",
-            table,
-            "-o",
-            "full",
-        ],
-        "output file exists but is not a report": ["rerun", table, "-o", "file"],
-        "of other (manifest.json: it is a report on o with other checksums); name": [
-            "rerun",
-            other_table,
-            "-o",
-            "ofother",
-        ],
-        "of mine (manifest.json: command: the field is missing); name": [
-            "rerun",
-            table,
-            "-o",
-            "short",
-        ],
-        "of mine (manifest.json: format: Input should be": [
-            "rerun",
-            table,
-            "-o",
-            "later",
-        ],
-        "unknown page of the report": ["rerun", table, "--page", "landscpe"],
-        "Did you mean 'landscape'": ["page", "landscpe"],
-        "unknown parameter of landscape": ["page", "landscape", "-p", "replicatoins=3"],
-        "write NAME=VALUE": ["page", "landscape", "-p", "seed"],
-        "ends in .ipynb": ["page", "landscape", "-o", "out.html"],
-        "--output is missing": ["page", "landscape", "-p", "seed=1"],
-        "none.parquet: there is no such": [
-            "page",
-            "landscape",
-            "-p",
-            "dataset=none.parquet",
-            "-o",
-            "a.ipynb",
-        ],
-        "there is no table 'nome'": [
-            "page",
-            "experiments",
-            "-p",
-            "dataset=[gsm8k, nome]",
-            "-o",
-            "a.ipynb",
-        ],
-        "this is not JSON": ["rerun", "--from", "bad.json"],
-        "format: Input should be 'cobandit report, 2'": ["rerun", "--from", "later"],
-        "command: the field is missing": ["rerun", "--from", "short/manifest.json"],
-        "unknown page of the report 'errata'": ["rerun", "--from", "odd"],
-        "the manifest determines": [
-            "rerun",
+            "unknown-choice",
+            "page of the report",
+            "'landscape'?",
+            ["rerun", table, "--page", "landscpe"],
+        ),
+        ("unknown-choice", "page", "'landscape'?", ["page", "landscpe"]),
+        (
+            "unknown-choice",
+            "parameter of landscape",
+            "'replications'?",
+            ["page", "landscape", "-p", "replicatoins=3"],
+        ),
+        ("option-form", "--parameter", "seed", ["page", "landscape", "-p", "seed"]),
+        ("output-file", "--output", ".ipynb", ["page", "landscape", "-o", "out.html"]),
+        (
+            "missing-output",
+            "--output",
+            "--parameter",
+            ["page", "landscape", "-p", "seed=1"],
+        ),
+        (
+            "no-file",
+            "none.parquet",
+            "",
+            ["page", "landscape", "-p", "dataset=none.parquet", "-o", "a.ipynb"],
+        ),
+        (
+            "unknown-table",
+            "",
+            "'nome'",
+            ["page", "experiments", "-p", "dataset=[gsm8k, nome]", "-o", "a.ipynb"],
+        ),
+        ("bad-record", "bad.json", "JSON", ["rerun", "--from", "bad.json"]),
+        ("bad-record", "later", "report, 2", ["rerun", "--from", "later"]),
+        ("bad-record", "short", "command", ["rerun", "--from", "short/manifest.json"]),
+        (
+            "unknown-choice",
+            "page of the report",
+            "'errata'",
+            ["rerun", "--from", "odd"],
+        ),
+        (
+            "other-options",
             "--from",
-            "ofother",
-            "--seed",
-            "1",
-            "--fast",
-        ],
-        "none.json: the file cannot be read": ["rerun", "--from", "none.json"],
-        "budget is -1": ["rerun", table, "--budget", "-1", "--fast"],
-        "about": ["rerun", table, "--about", "benchmrk"],
-        "seed is -1": ["rerun", table, "--seed", "-1"],
-    }
+            "options",
+            ["rerun", "--from", "ofother", "--seed", "1", "--fast"],
+        ),
+        ("unreadable-file", "none.json", "", ["rerun", "--from", "none.json"]),
+        ("out-of-range", "budget", "-1", ["rerun", table, "--budget", "-1", "--fast"]),
+        ("out-of-range", "seed", "-1", ["rerun", table, "--seed", "-1"]),
+    ]
     before = sorted(tmp_path.rglob("*"))
-    for message, words in cases.items():
-        err = " ".join(refused_by_book(*words).split())
-        assert message in err, (words, err)
+    for code, place, word, words in cases:
+        error = call_book(*words).exception
+        assert isinstance(error, CobanditError), (words, error)
+        (only,) = error.faults
+        assert only.code == code and place in only.file, (words, only)
+        assert word in only.problem, (words, only)
+    # as a program, the command prints one message and exits with 2
+    assert "none.parquet" in refused_by_book("rerun", "none.parquet")
+    assert "about" in refused_by_book("rerun", table, "--about", "benchmrk")
 
     assert sorted(tmp_path.rglob("*")) == before
 
