@@ -52,7 +52,7 @@ def same(first: Path, second: Path, name: str) -> bool:
 
 
 def search_index(folder: Path) -> dict[str, object]:
-    """Return the titles and names in the search index, without its words."""
+    """Return the titles and names of the search index, but not the indexed words."""
     text = (folder / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     return {key: index[key] for key in ("docnames", "titles", "objects")}

@@ -64,7 +64,7 @@ def random_table(
 
 
 def kernel_over_class() -> dict[str, Any]:
-    """Measure the ratio of the times of a pull, by the class over by the kernel.
+    """Measure by which factor a pull is faster by the kernel than by the class.
 
     There are K = 108 arms and D = 2 objectives.
     """
@@ -91,7 +91,7 @@ def kernel_over_class() -> dict[str, Any]:
 
 
 def many_arms_over_few() -> dict[str, Any]:
-    """Measure the ratio of the times of a pull, with 100,000 arms over 100 arms.
+    """Measure by which factor a pull is slower with 100,000 arms than with 100 arms.
 
     The time is O(D + log K), but memory access is slower with many arms. Runs start
     with one pull of each arm, without a choice, so the time of a pull is computed from
@@ -128,9 +128,9 @@ def many_arms_over_few() -> dict[str, Any]:
 
 
 def copsi_growth() -> dict[str, Any]:
-    """Measure the ratio of the times of a CoPSI run, with 4,000 arms over 1,000 arms.
+    """Measure by which factor a CoPSI run is slower with 4,000 arms than with 1,000.
 
-    The ratio is 16 for quadratic and 64 for cubic growth.
+    The factor is 16 for quadratic and 64 for cubic growth.
     """
     small = Front(1000, rho=200)
     large = Front(4000, rho=200)
@@ -147,10 +147,10 @@ def copsi_growth() -> dict[str, Any]:
 
 
 def once_growth() -> dict[str, Any]:
-    """Measure the ratio of the times of a `CoPSIOnce` run, 4,000 arms over 1,000.
+    """Measure by which factor `CoPSIOnce` is slower with 4,000 arms than with 1,000.
 
-    The method compares all pairs, so the ratio is at least 16. It is larger because the
-    pairs of 1,000 arms fit into a processor's cache, but the pairs of 4,000 arms do
+    The method compares all pairs, so the factor is at least 16. It is larger because
+    the pairs of 1,000 arms fit into a processor's cache, but the pairs of 4,000 arms do
     not.
     """
     small = Once(1000, share=0.3)
@@ -171,7 +171,7 @@ def once_growth() -> dict[str, Any]:
 
 
 def two_threads_over_one() -> dict[str, Any]:
-    """Measure the ratio of the times of `replay_online`, one thread over two."""
+    """Measure by which factor `replay_online` is faster on two threads than on one."""
     table = random_table(108, 2)
     methods = [cb.spec("CoHVUCB", **SCALES)]
 
@@ -204,7 +204,7 @@ def two_threads_over_one() -> dict[str, Any]:
 def psi_sr_over_class(
     n_arms: int, evaluations: int, replications: int
 ) -> dict[str, Any]:
-    """Measure the ratio of the times of a PSI-SR run, the class over the kernel."""
+    """Measure by which factor a PSI-SR run is faster by the kernel than by the class."""
     run = Rejects(n_arms, evaluations)
     fast, slow = _in_turns(
         lambda: run.compiled(replications), run.readable, repetitions=3

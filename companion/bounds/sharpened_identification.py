@@ -45,10 +45,10 @@ def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
 
 
 def summed_complexity(gaps: ArrayLike, costs: ArrayLike) -> float:
-    r"""Return the sum over arms of the cost over the squared gap (ours).
+    r"""Return a complexity that pairs the gap of each arm with its cost (ours).
 
-    The sum :math:`\sum_i c_i / \gamma_i^2` depends on which arms are expensive. The
-    paper's :math:`H_{\mu,c}` does not, because it sorts gaps and costs separately.
+    The complexity :math:`\sum_i c_i / \gamma_i^2` depends on which arms are expensive.
+    The paper's :math:`H_{\mu,c}` does not, because it sorts gaps and costs separately.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def combine(counts: pd.Series, tables: pd.Series) -> float:
 
 
 def _last_with_readings(plays: pd.DataFrame) -> int:
-    """Return the largest number of a drawn table on which all readings were run."""
+    """Return the number of the last drawn table on which all readings were run."""
     return int(plays.loc[plays["reading"] != DEFAULT, "number"].max())
 
 

@@ -182,7 +182,9 @@ def list_landscapes() -> list[tuple[str, int]]:
 
 @register_result("landscapes", list_landscapes)
 def landscape(name: str, number: int) -> pd.DataFrame:
-    """Compute the measures of the paper's remarks about tables on one drawn table.
+    """Compute, on one drawn table, the statistics that the paper's remarks are about.
+
+    `companion.paper.remarks` defines these statistics, the measures of remarks.
 
     Returns
     -------
@@ -250,8 +252,8 @@ def numbers_to_draw(
 ) -> list[int]:
     """Return the numbers of the tables to draw next.
 
-    If all of them are kept, there are ``wanted`` kept tables, or a batch is complete.
-    The list is empty if enough tables are already kept.
+    There are as many numbers as kept tables are missing, but at most `BATCH`. The list
+    is empty if enough tables are kept.
     """
     n_kept = 0
     number = 0

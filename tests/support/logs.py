@@ -1,4 +1,6 @@
-"""Small logs of two configurations in the formats of several tools, and their changes.
+"""Small logs of two configurations in the formats of several tools.
+
+Functions change these logs for tests.
 
 The logs are not measured. Each configuration answers twelve sums. ``tidy.csv`` has the
 answers, and the other files have the same answers in the format of each tool.

@@ -35,7 +35,7 @@ def thinned(table, share, rng):
 
 
 def again(rows, table, n_instances):
-    """Return a table of rows whose columns are the objectives of another table."""
+    """Return a table of rows with the objectives and the cost unit of another table."""
     split = {"profiling": max(2, n_instances // 2), "seed": 0}
     how = {
         "unit": table.card.cost.unit,
