@@ -204,7 +204,7 @@ def two_threads_over_one() -> dict[str, Any]:
 def psi_sr_over_class(
     n_arms: int, evaluations: int, replications: int
 ) -> dict[str, Any]:
-    """Measure by which factor a PSI-SR run is faster by the kernel than by the class."""
+    """Measure by which factor the kernel runs PSI-SR faster than the class."""
     run = Rejects(n_arms, evaluations)
     fast, slow = _in_turns(
         lambda: run.compiled(replications), run.readable, repetitions=3

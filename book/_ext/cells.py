@@ -3,10 +3,10 @@
 A cell whose metadata have ``mystnb: figure: {name, caption}`` is shown as a figure
 (myst-nb creates the figure, and Sphinx numbers it). With ``classes: table``, it is
 shown as a table. `NumberTables` numbers these tables together with the tables of the
-text. `HideCode` hides the code of all cells behind a switch at the top of the page,
-except cells tagged ``show-input`` and cells in a dropdown, because a reader opens a
-dropdown on purpose. `keep_numbers` reserves plain numbers for the statements of the
-paper.
+text. `HideCode` hides the code of cells behind a switch at the top of the page. The
+code of cells tagged ``show-input`` is always shown, and so is code in a dropdown,
+because a reader opens a dropdown on purpose. `keep_numbers` reserves plain numbers for
+the statements of the paper.
 """
 
 from __future__ import annotations

@@ -123,12 +123,12 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
 def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.float64]:
     r"""Return a lower bound on the mean evaluations of each configuration (ours).
 
-    Consider any method, randomised or not, with any choice of evaluations and any
-    stopping rule, that returns the front of *every* table of values in [0, 1] with
-    probability at least :math:`1 - \delta`. Let :math:`T_i` be the method's number of
+    Consider a method that returns the front of *every* table of values in [0, 1] with
+    probability at least :math:`1 - \delta`. It may be randomised, with any choice of
+    evaluations and any stopping rule. Let :math:`T_i` be the method's number of
     evaluations of configuration i on the given table. Let G be a set of g instances
-    such that raising (or lowering) the rewards of i in one objective on any m instances
-    of G can change the front. Then
+    with the following property: if the rewards of i in one objective are raised (or
+    lowered) on any m instances of G, the front can change. Then
 
     .. math::
 

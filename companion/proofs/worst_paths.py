@@ -95,11 +95,11 @@ def adversarial_pulls(
 ) -> int:
     r"""Count the pulls of a suboptimal arm on its worst path.
 
-    `companion.proofs.worst_paths` defines the worst path. On it, the means of the best
-    arm are at the lower ends of their intervals, so the index of the best arm is
-    :math:`\nu_{i^\star}`, unless an end is cut off at the limits of rewards or costs.
-    The number of pulls of the other arm is one more than the number of n at which its
-    index after n pulls is at least :math:`\nu_{i^\star}`.
+    `companion.proofs.worst_paths` defines the worst path. On this path, the means of
+    the best arm are at the lower ends of their intervals. The index of the best arm is
+    therefore :math:`\nu_{i^\star}`, unless an end is cut off at the limits of rewards
+    or costs. The number of pulls of the other arm is one more than the number of n at
+    which its index after n pulls is at least :math:`\nu_{i^\star}`.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """Random tables that agree with printed facts, each from an annealed Markov chain.
 
 The facts are the printed numbers that follow from a table's means. A chain starts from
-a draw of the prior. Its moves preserve the prior (preconditioned Crank-Nicolson). A
-move is accepted with probability min(1, exp(-t (E' - E))), where E and E' are half the
-sum of squared deviations of `from_means` before and after the move. The weight t rises
-to 1. No algorithm is replayed, so E has no noise. The seed of a chain is the number of
-its table, and chains share no random numbers.
+a draw of the prior. Its moves preserve the prior (preconditioned Crank-Nicolson). The
+energy E of a table is half the sum of its squared deviations from the facts
+(`from_means`). A move to the energy E' is accepted with probability min(1, exp(-t (E' -
+E))). The weight t rises to 1. No algorithm is replayed, so E has no noise. The seed of
+a chain is the number of its table, and chains share no random numbers.
 """
 
 from collections.abc import Callable

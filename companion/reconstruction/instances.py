@@ -244,9 +244,9 @@ def _answers(
 def rank_and_count(scores: Floats) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """Return the ranks of instances by score, and numbers of correct answers.
 
-    The ranks have the shape (K, 1000), and the numbers the shape (K, 1001). Entry n of
-    a row of the numbers is the number of correct answers in the evaluation split if the
-    answers to the n instances with the smallest scores are correct.
+    The ranks have the shape (K, 1000), and the numbers the shape (K, 1001). Suppose
+    that the answers to the n instances with the smallest scores are correct. Entry n of
+    a row is then the number of correct answers in the evaluation split.
     """
     order = scores.argsort(axis=1)
     held_out = np.pad(order >= N_PROFILING, ((0, 0), (1, 0)))

@@ -149,8 +149,8 @@ def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
     -------
     DataFrame
         One row per ``tolerance`` and per value of ``certified``, with the columns of
-        `race_kinds` and ``error``, the share of orders in which the front is wrong by
-        more than the tolerance.
+        `race_kinds` and ``error``. The error is the share of orders in which the front
+        is wrong by more than the tolerance.
 
     Examples
     --------
