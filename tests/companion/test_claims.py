@@ -20,9 +20,12 @@ ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\{claim\}`(\w+)`")
 
 
-@pytest.fixture(scope="module")
-def rows(tested):
-    return claims.every_claim(statements=tested)
+@pytest.fixture(scope="session")
+def rows(tested, once):
+    def fill(folder):
+        claims.every_claim(statements=tested).to_pickle(folder / "rows.pickle")
+
+    return pd.read_pickle(once("claims", fill) / "rows.pickle")
 
 
 @pytest.mark.slow
@@ -76,7 +79,9 @@ def test_identifiers_never_change():
 
 
 @pytest.mark.slow
-def test_claim_without_identifier_is_refused(tested):
+def test_claim_without_identifier_is_refused(tested, monkeypatch):
+    # the rows that take longest to compute
+    monkeypatch.setattr(claims, "remark_rows", lambda *_: [])
     new = tested.iloc[:1].assign(statement="Theorem 3")
     with bad_argument("no-identifier", "claims.yml", ["'Theorem 3'"]):
         claims.every_claim(statements=pd.concat([tested, new]))
@@ -94,7 +99,9 @@ def test_links_to_claims_exist():
 
 
 @pytest.mark.slow
-def test_other_tables_replace_measured_ones(tested):
+def test_other_tables_replace_measured_ones(tested, monkeypatch):
+    # the rows that take longest to compute, and do not depend on these tables' names
+    monkeypatch.setattr(claims, "remark_rows", lambda *_: [])
     rows = claims.every_claim(statements=tested, measured=["synthetic-24"], scale=0.05)
     listed = rows[rows["kind"] == claim_row.ORDERING].set_index("key")["measured"]
     assert listed["ordering CoHVUCB-beats-uniform-at-the-end"] in (
