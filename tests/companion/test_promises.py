@@ -48,6 +48,8 @@ def test_random_race_is_refuted(monkeypatch):
 def _careless(*arguments, **options):
     race = ParetoRace(*arguments, **options)
     race.thresholds = np.zeros_like(race.thresholds)
+    # an array that can be written would be another type, and compile the kernel again
+    race.thresholds.setflags(write=False)
     return race
 
 
