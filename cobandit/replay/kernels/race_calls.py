@@ -175,10 +175,13 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
 
     n_candidates = candidates.sum()
     n_contested = (n_rivals[candidates] > 0).sum()
-    most_reached = n_reached[candidates].sum(axis=0).max()
+    # a loop compiles in a tenth of the time of a sum along an axis
+    reached = np.zeros(n_objectives + 1, dtype=np.int64)
+    for candidate in np.flatnonzero(candidates):
+        reached += n_reached[candidate]
     n_others = n_candidates * (k - 1) + outdone[candidates].sum()
     return count_near_ties(
-        n_candidates, n_contested, n_rivals[candidates].sum(), most_reached, n_others
+        n_candidates, n_contested, n_rivals[candidates].sum(), reached.max(), n_others
     )
 
 

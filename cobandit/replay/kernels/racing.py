@@ -184,7 +184,10 @@ def _play(p, terms, draws, seen, returned):
 
         means = seen.sums[arms] / depth
         mean_costs = cost_sums[arms] / depth if compared else terms.costs[arms]
-        strength = means.sum(axis=1)
+        # a loop compiles in a tenth of the time of a sum along an axis
+        strength = np.zeros(len(arms))
+        for d in range(n_objectives):
+            strength += means[:, d]
         if certified and depth < n_instances:
             read_evidence(arms, evidence, calls, COVERED, OPEN)
             # Strengths order arms for the removal of dominated ones. Evidence finds no
@@ -217,7 +220,9 @@ def _play(p, terms, draws, seen, returned):
             costs_shared = np.empty(0)
             if compared:
                 charged = _read_costs(arms, 0, shared, draws, terms, compares_declared)
-                costs_shared = charged[0].sum(axis=0)
+                costs_shared = np.zeros(len(arms))
+                for q in range(shared):
+                    costs_shared += charged[0, q]
                 costs_shared /= costs_shared.max()
             _end(arms, sums / shared, costs_shared, returned)
 
