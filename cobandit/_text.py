@@ -138,7 +138,7 @@ def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
     Examples
     --------
     >>> suggest("instnace", ["config", "instance"])
-    "did you mean 'instance'? there are config, instance"
+    "did you mean 'instance'? available: config, instance"
     >>> suggest("zzz", ["config", "instance"], "add the column")
     'add the column'
     """
@@ -146,6 +146,5 @@ def suggest(name: str, known: Iterable[str], rest: str | None = None) -> str:
     nearest = find_nearest(name, names)
     hint = f"did you mean {nearest!r}? " if nearest else ""
     if rest is None:
-        verb = "are" if len(names) > 1 else "is"
-        rest = f"there {verb} {', '.join(names) or 'none'}"
+        rest = f"available: {', '.join(names) or 'none'}"
     return hint + rest

@@ -1,8 +1,8 @@
 """The Pareto order of mean vectors: dominance, margins and classification gaps.
 
-Dominance is strict in *every* coordinate, as in the paper (Section 3.2). Arms that tie
-in one objective, and exact duplicates, do not dominate each other. `pareto_mask` also
-supports the standard order.
+An arm dominates another one if it is better in *every* coordinate, as in the paper
+(Section 3.2). Arms that tie in one objective, and exact duplicates, do not dominate
+each other. `pareto_mask` also supports the standard order.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.errors import CobanditError
 
-#: Largest difference of means that count as equal. Sums of N scores in [0, 1] differ by
-#: less than `TIE` N if they are added in another order. Different sums differ by more.
+#: Largest difference of means that count as equal. The order in which N scores in [0,
+#: 1] are added changes their sum by less than `TIE` N. Different sums differ by more.
 TIE = 1e-9
 
-#: Number of arms that are compared with a front at once: a trade of calls for memory.
+#: Number of arms that are compared with a front at once. More arms need fewer calls,
+#: but more memory.
 BLOCK = 256
 
 
 def pareto_mask(
     means: ArrayLike, dominance: str = "strict", tolerance: ArrayLike = TIE
 ) -> NDArray[np.bool_]:
-    r"""Return the mask of the Pareto set, the arms that no other arm dominates.
+    r"""Return a mask of the Pareto set, the arms that no other arm dominates.
 
     Parameters
     ----------
@@ -91,8 +92,9 @@ def _find_front(
 ) -> NDArray[np.bool_]:
     """Return the points that no other point dominates, as a mask of shape (K,).
 
-    In descending lexicographic order, each point comes after the points that dominate
-    it. Dominance is transitive, so it is enough to compare with the front before it.
+    Points are processed in descending lexicographic order, in which each point comes
+    after the points that dominate it. Because dominance is transitive, a point has to
+    be compared only with the front of the points before it.
     """
     order = np.lexsort(points.T[::-1])[::-1]
     front = order[:0]
@@ -112,7 +114,7 @@ def _dominated_strictly(
     rivals: NDArray[np.float64],
     tolerance: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    """Return the points (k, D) that a rival (m, D) exceeds in all coordinates."""
+    """Return a mask of points (k, D) that a rival (m, D) exceeds in all coordinates."""
     exceeds = np.ones((len(points), len(rivals)), dtype=np.bool_)
     for limits, values in zip((points + tolerance).T, rivals.T, strict=True):
         exceeds &= values > limits[:, None]
@@ -123,7 +125,7 @@ def _dominated_strictly(
 def _dominated(
     ranks: NDArray[np.int64], rivals: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return the ranks (k, D) that a rival (m, D) reaches, and exceeds in one."""
+    """Return a mask of ranks (k, D) that a rival (m, D) dominates in standard order."""
     reaches = np.ones((len(ranks), len(rivals)), dtype=np.bool_)
     exceeds = np.zeros_like(reaches)
     for limits, values in zip(ranks.T, rivals.T, strict=True):
@@ -152,8 +154,9 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         m(i, j) = \min_d (\mu_j^{(d)} - \mu_i^{(d)}), \qquad
         M(i, j) = \max_d (\mu_i^{(d)} - \mu_j^{(d)}) = -m(i, j).
 
-    If ``m(i, j) > 0``, j dominates i, and m is the smallest of its leads over i. If
-    ``M(i, j) > 0``, i is above j in some coordinate, and M is the largest of its leads.
+    If ``m(i, j) > 0``, j dominates i, and m(i, j) is the smallest lead of j over i. If
+    ``M(i, j) > 0``, i is above j in some coordinate, and M(i, j) is the largest lead of
+    i over j.
 
     Parameters
     ----------
@@ -170,8 +173,8 @@ def margins(means: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
     Notes
     -----
-    Time and memory O(K^2 D), which limits the number of arms. `classification_gaps`
-    does not need these matrices.
+    Time and memory O(K^2 D), so memory limits the number of arms. `classification_gaps`
+    does not use these matrices.
 
     Examples
     --------
@@ -214,7 +217,8 @@ def classification_gaps(means: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (K,)
-        Gaps, >= 0. The gap is zero if a tie makes the membership of an arm undecidable.
+        Gaps, >= 0. If a tie makes it impossible to decide the membership of an arm, its
+        gap is zero.
 
     Raises
     ------
@@ -258,7 +262,7 @@ GAP_ATOL = 1e-12
 
 
 def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
-    """Return the position of the arm that a gap elimination removes.
+    """Return the position of the arm that an elimination by gaps removes next.
 
     Parameters
     ----------
@@ -268,8 +272,8 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
     Returns
     -------
     int
-        Position of the largest gap. Among ties, dominated arms have priority, then the
-        first arm.
+        Position of the largest gap. Among ties, dominated arms come first, and among
+        these the arm with the lowest position.
 
     Examples
     --------
@@ -283,15 +287,15 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
 
 
 class GapTerm(NamedTuple):
-    r"""The term that determines the classification gap of an arm i."""
+    r"""The term of the definition that decides the classification gap of an arm i."""
 
     front: bool  #: whether i is in the Pareto set
     gap: float  #: classification gap of i
-    by: int  #: number of the arm j that determines the gap, the lowest among ties
+    by: int  #: number of the arm j in this term; the lowest number among ties
     #: ``"dominated"``: j dominates i by the largest margin, m(i, j). ``"overtaken"``: i
-    #: remains on the front until j gains M(i, j). ``"needed"``: the membership of j
-    #: depends on i, and the gap is the sum of the positive parts of M(j, i) and of the
-    #: largest margin above j.
+    #: remains on the front until j gains M(i, j) in all coordinates. ``"needed"``:
+    #: whether j is dominated may depend on i, and the gap is the sum of the positive
+    #: parts of M(j, i) and of the largest margin by which j is dominated.
     term: str
 
 

@@ -1,4 +1,4 @@
-"""All errors and warnings, and the faults that an error lists.
+"""All errors and warnings of cobandit, and the faults that an error lists.
 
 * ``CobanditError`` (a ``ValueError``): an argument is out of range or of the wrong
   shape; ``faults`` has its name and a code
@@ -11,9 +11,9 @@
 * ``GuaranteeWarning`` (a ``UserWarning``): the run continues without the paper's
   guarantee
 
-Functions on arrays raise ``CobanditError`` by the checks in ``_validation``. Faults of
-a file, a data frame or an option of the user have a place, a problem, a remedy and a
-code. `raise_if_any` reports all faults together, and `raise_fault` a single one.
+The checks in ``_validation`` raise ``CobanditError`` for arguments of functions. A
+fault of a file, a data frame or an option has a place, a problem, a remedy and a code.
+`raise_if_any` reports several faults together, and `raise_fault` reports one.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class CobanditError(ValueError):
     """Base class of the errors that cobandit raises for bad input.
 
     Every public function checks its arguments before it computes or changes anything.
-    If an argument is out of range or of the wrong shape, it raises this error, which
-    names the argument, its value and the allowed values. Docstrings do not repeat this,
-    and list only other errors.
+    If an argument is out of range or of the wrong shape, the function raises this
+    error, whose message names the argument, its value and the allowed values.
+    Docstrings list this error only where more is to be said.
 
     Parameters
     ----------
     *args : object
-        The message, then whatever a subclass adds.
+        The message, and further arguments of a subclass.
     argument : str
-        Argument, option or file at fault; blank if there is none.
+        Name of the argument, option or file at fault; blank if there is none.
     code : str
         Short name of the kind of error.  It does not change with the wording of
         messages.
@@ -51,7 +51,7 @@ class CobanditError(ValueError):
     Attributes
     ----------
     faults : tuple of Fault
-        The code and the place as data.  The problem of a single fault is the message.
+        The faults as data. If there is one fault, its problem is the message.
 
     Examples
     --------
@@ -90,19 +90,19 @@ class BudgetError(CobanditError):
 class DatasetUnavailable(CobanditError):
     """A table of the catalogue could not be found or fetched.
 
-    The message lists the attempts.
+    The message lists where it was searched.
     """
 
 
 class GuaranteeWarning(UserWarning):
-    """Feedback is outside the range that the paper's guarantee assumes.
+    """An observed cost is outside the range that a guarantee assumes.
 
     The run continues without the guarantee.
     """
 
 
 class Place(NamedTuple):
-    """Position in a file."""
+    """Position in a file: row and column."""
 
     #: Path or name of the file.
     file: str
@@ -114,13 +114,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of the input: its place, the problem and a remedy.
+    """A fault of the user's input: its place, the problem and a remedy.
 
     Parameters
     ----------
     file : str
-        File, option, argument or name of the frame with the fault; blank if the caller
-        adds it.
+        File, option, argument or data frame with the fault; blank if the caller adds it
+        later.
     problem : str
         The problem, with the offending value.
     remedy : str
@@ -135,8 +135,8 @@ class Fault:
         Short name of the kind of fault, such as ``equal-scores``, which does not change
         with the wording of messages. Blank if the kind has no name.
     data : str
-        Data of the user that the message must not shorten, such as a result that could
-        not be written.
+        Text that the message must not shorten, such as a result that could not be
+        written and would otherwise be lost.
 
     Examples
     --------
@@ -155,10 +155,10 @@ class Fault:
     data: str = ""
 
     def locate(self, place: Callable[[int, str | None], Place]) -> Fault:
-        """Return the fault with its place in the source files of a frame.
+        """Return the fault of a data frame with the place in its source file.
 
-        ``place`` translates row and column. A fault without a row is returned
-        unchanged.
+        ``place`` maps a row and a column of the data frame to a place. A fault without
+        a row is returned unchanged.
 
         Examples
         --------
@@ -198,7 +198,7 @@ class TableError(CobanditError):
     Attributes
     ----------
     faults : tuple of Fault
-        The same faults as data. A caller can add a file or a field to them.
+        The same faults as data. A caller can add a file or a field to each of them.
     """
 
 
@@ -286,8 +286,8 @@ def raise_fault(
 ) -> NoReturn:
     """Raise one error with a place, a problem and a remedy.
 
-    A validator of a field does not know its place, and passes None. `check_fields` then
-    adds the place.
+    A validator of a field does not know the place of the field, and passes None.
+    `cobandit.tables.checked_fields.check_fields` then adds the place.
 
     Raises
     ------

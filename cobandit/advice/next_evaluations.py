@@ -246,6 +246,6 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return how many units include enough open ones for the first comparison."""
+    """Return the number of units until enough are open for the first comparison."""
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

@@ -152,7 +152,7 @@ class Recommendation:
 
     @property
     def exact(self) -> bool:
-        """Whether answers are about the benchmark, and no evaluation is missing."""
+        """Whether the answer is about the benchmark, and no evaluation is missing."""
         return self.about == "benchmark" and self.exhausted
 
     def plot(self) -> Figure:

@@ -209,7 +209,7 @@ def _cost_scale(arms: pd.DataFrame) -> Any:
 
 
 def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
-    """Return a scale of the certainties that occur, for a legend without others."""
+    """Return a scale of colours or shapes for certainties that occur in ``arms``."""
     import altair as alt
 
     shown = [standing for standing in looks if arms["standing"].eq(standing).any()]

@@ -194,7 +194,7 @@ class Dispatcher:
         self._report(pull, f"{self._name(pull)} failed: {failure}", failed=True)
 
     def _report_held(self, at_any_cost: bool = False) -> None:
-        """Report the held outcomes that can be charged now.
+        """Report the outcomes that waited for the first successful evaluation.
 
         With ``at_any_cost``, failures are reported even if no evaluation has succeeded
         yet.

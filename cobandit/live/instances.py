@@ -63,7 +63,7 @@ def read_instances(path: Path, column: str) -> dict[str, Columns]:
             rows[name] = row
     except (csv.Error, UnicodeDecodeError) as error:
         problem = f"this is not a CSV file in UTF-8: {error}"
-        raise_fault(path, problem, "export it again", "unreadable-file")
+        raise_fault(path, problem, "save the file as CSV in UTF-8", "unreadable-file")
 
     return rows
 

@@ -84,7 +84,7 @@ class Plan(Fields):
         as ``max_tokens``. The budget is exceeded only if an evaluation costs more.
     pilot : int
         Number of instances on which all configurations are evaluated first.
-        evaluate : Named, optional
+    evaluate : Named, optional
         The evaluator, written ``{callable: {function: "module:function"}}``.
     reuse : str, optional
         Table of an earlier run or import. Its evaluations are charged but not repeated.

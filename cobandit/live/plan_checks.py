@@ -42,7 +42,7 @@ def check_together(plan: Plan) -> None:
 
 
 def check_unique_columns(plan: Plan) -> None:
-    """Refuse a plan whose table would have two columns of the same name."""
+    """Raise an error if the plan's table would have two columns of the same name."""
     cluster = plan.instances.cluster
     columns = [
         *plan.settings,
@@ -63,7 +63,7 @@ def check_unique_columns(plan: Plan) -> None:
 
 
 def check_end(plan: Plan) -> None:
-    """Refuse a run that would never end."""
+    """Raise an error if nothing in the plan would ever end the run."""
     method = plan.method.name
     stops_by_itself = plan.stop is not None and method == RACE
     if stops_by_itself or (plan.budget is not None and plan.stop is None):
@@ -76,7 +76,7 @@ def check_end(plan: Plan) -> None:
 
 
 def check_cluster(plan: Plan) -> None:
-    """Refuse clusters for a method that does not use them."""
+    """Raise an error if clusters are given to a method that does not use them."""
     method = plan.method.name
     if plan.instances.cluster is not None and method != RACE:
         problem = f"{method} cannot use clusters of instances"
@@ -85,7 +85,7 @@ def check_cluster(plan: Plan) -> None:
 
 
 def check_budget_unit(plan: Plan) -> None:
-    """Refuse a budget in a unit other than the cost's, or a share above 1."""
+    """Raise an error if the budget has another unit than the cost, or is too large."""
     if plan.budget is None:
         return
     if plan.unit not in (SHARE_UNIT, plan.cost.unit):
@@ -101,7 +101,7 @@ def check_budget_unit(plan: Plan) -> None:
 
 
 def check_pilot_size(plan: Plan) -> None:
-    """Refuse a pilot that exceeds the plan's instances or its budget."""
+    """Raise an error if the pilot exceeds the plan's instances or its budget."""
     n_instances = len(plan.order)
     share = plan.budget if plan.budget is not None and plan.unit == SHARE_UNIT else 1.0
     room = n_instances * min(1.0, share)
@@ -115,7 +115,7 @@ def check_pilot_size(plan: Plan) -> None:
 
 
 def check_repeats(plan: Plan) -> None:
-    """Refuse to reuse or leave out evaluations if the method repeats instances."""
+    """Raise an error if a method that repeats instances would reuse or omit results."""
     method = plan.method.name
     leaves_out = plan.failures == "leave-out"
     if (leaves_out or plan.reuse is not None) and not plan.is_once:
@@ -136,7 +136,7 @@ def check_repeats(plan: Plan) -> None:
 
 
 def check_certified(plan: Plan) -> None:
-    """Refuse a certified race whose error would not be proved."""
+    """Raise an error if the error of a certified race would not be proved."""
     options = plan.strategy.given
     if not options.get("certified"):
         return
@@ -165,7 +165,7 @@ def check_certified(plan: Plan) -> None:
 
 
 def check_largest_cost(plan: Plan) -> None:
-    """Refuse largest costs unless they are positive numbers, one per configuration."""
+    """Check that the largest costs are positive numbers, one per configuration."""
     try:
         are_positive = all(0 < cost < inf for cost in plan.largest_costs or [])
     except (KeyError, TypeError, ValueError):
@@ -182,7 +182,7 @@ def check_largest_cost(plan: Plan) -> None:
 
 
 def check_options(plan: Plan) -> None:
-    """Refuse options with which no policy of the method can be made."""
+    """Raise an error if no policy of the method can be made with the options."""
     costs = plan.largest_costs or [SOME_COST] * len(plan.names)
     cost_range = (min(costs), max(costs))
     try:

@@ -47,7 +47,7 @@ class EarlierResults(NamedTuple):
 def check_row(
     plan: Plan, row: Mapping[str, Any], configuration: str, instance: str
 ) -> None:
-    """Refuse a row without a column of the plan, or with an unusable value.
+    """Raise an error if a row lacks a column of the plan, or has an unusable value.
 
     Raises
     ------

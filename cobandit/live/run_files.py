@@ -156,7 +156,7 @@ class RunFiles:
             raise_fault(self.plan, problem, remedy, "unreadable-plan")
 
     def check(self, plan: Plan) -> None:
-        """Refuse a folder with the run of another plan, or with other files.
+        """Raise an error if the folder holds the run of another plan, or other files.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class RunFiles:
         return plan.differences(self.read_written(), may_change, free)
 
     def refuse(self, plan: Plan) -> NoReturn:
-        """Refuse a plan that differs from the plan in the folder.
+        """Raise the error for a plan that differs from the plan in the folder.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class RunFiles:
         raise_fault(self.path, problem, remedy, "other-plan")
 
     def check_instances(self, digests: Mapping[str, str], keep: bool = True) -> None:
-        """Refuse instances and prices that have changed since the first result.
+        """Raise an error if instances or prices have changed since the first result.
 
         Parameters
         ----------

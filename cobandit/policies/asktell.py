@@ -345,7 +345,7 @@ class AskTell:
         raise NotImplementedError
 
     def _declared_cost(self, arm: int) -> float:
-        """Return the cost to charge if none is reported, or raise."""
+        """Return the arm's declared cost; raise an error if no cost is declared."""
         raise CobanditError(
             "cost is missing: an online policy needs the cost of each evaluation",
             argument="cost",

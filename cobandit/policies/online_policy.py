@@ -29,8 +29,7 @@ class OnlinePolicy(AskTell):
 
     First, each arm is pulled ``n_init`` times. Subclasses define the `index`. Ties go
     to the lowest arm number. Costs and budget are in the user's unit. Costs in the
-    paper's
-    formulas are divided by the largest cost; names of such costs begin with
+    paper's formulas are divided by the largest cost; names of such costs begin with
     ``normalised``.
 
     Radii count evaluations in flight (requested, but without a result), and means do

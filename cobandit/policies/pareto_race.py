@@ -84,21 +84,19 @@ class ParetoRace(Once):
     Configurations that are certainly dominated or covered are removed. A configuration
     is returned if no other one may dominate it by more than the tolerance (`Standing`
     has the exact rules). The race ends when every configuration is *settled*: removed
-    or
-    returned. At n = N, h is zero, and the answer is exact.
+    or returned. At n = N, h is zero, and the answer is exact.
 
     The **cost** is compared like an objective, so returned configurations are worth
     their cost. Costs are reported with the scores (`tell`), and a lower cost is better.
     The tolerance of costs is an amount a in the user's unit, or a share r: j can cover
-    i only
-    if it costs at most :math:`(1 + r)\, c_i + a`. No configuration of at most the same
-    cost dominates a returned one by more than the tolerance. If a cheap configuration
-    is the only one that covers a removed one, it may be returned in addition to a
-    better one of about the same cost. Costs have no known upper bound, so the larger of
-    two mean costs scales their comparison. A difference that is the same on every
-    instance counts as exact, such as a difference of declared costs or of prices per
-    call (`compare_costs`). With ``front="objectives"``, costs are charged but not
-    compared, as in the paper.
+    i only if it costs at most :math:`(1 + r)\, c_i + a`. No configuration of at most
+    the same cost dominates a returned one by more than the tolerance. If a cheap
+    configuration is the only one that covers a removed one, it may be returned in
+    addition to a better one of about the same cost. Costs have no known upper bound, so
+    the larger of two mean costs scales their comparison. A difference that is the same
+    on every instance counts as exact, such as a difference of declared costs or of
+    prices per call (`compare_costs`). With ``front="objectives"``, costs are charged
+    but not compared, as in the paper.
 
     The threshold z of a look is corrected for m near ties (`find_thresholds`), and m is
     computed again at every look. A *candidate* is an active configuration i that no
@@ -122,9 +120,8 @@ class ParetoRace(Once):
     The reason is that among many ties, the last active one is the luckiest, and its
     evidence must be corrected for all of them. The correction is therefore larger for a
     list of almost equal prompts than for a list with a few clear leaders. The second
-    term of h allows
-    for rare differences that have not been seen. If :math:`z^2 / 3` of them are
-    expected, the probability of seeing none is :math:`e^{-z^2 / 3}`.
+    term of h allows for rare differences that have not been seen. If :math:`z^2 / 3` of
+    them are expected, the probability of seeing none is :math:`e^{-z^2 / 3}`.
 
     If every comparison is right, three statements hold at the end (proof: `Standing`):
 
@@ -454,7 +451,7 @@ class ParetoRace(Once):
             yield missing.copy(), ~np.isin(np.arange(self.n_arms), look.remaining)
 
     def _foresee_looks(self) -> Iterator[ForecastLook]:
-        """Yield the expected future looks, simulated on copies of the race's state."""
+        """Yield the expected future comparisons, simulated on copies of the state."""
         standing = deepcopy(self._standing)
         evidence = deepcopy(self.evidence)
         depth = self.depth

@@ -108,7 +108,7 @@ class Standing:
         self.costs = costs.copy()
 
     def conclude(self, calls: Calls, strength: NDArray[np.float64]) -> None:
-        """Remove and return arms, given the certain comparisons of a look.
+        """Remove arms and mark arms as returned, given the certain comparisons.
 
         Parameters
         ----------

@@ -16,8 +16,7 @@ def planned_depth(
 
     The number of instances on which all active configurations are evaluated is called
     depth. The plan assumes that the most expensive configurations are removed first,
-    and
-    returns the largest m such that all evaluations fit into the remaining budget R:
+    and returns the largest m such that all evaluations fit into the remaining budget R:
 
     .. math::
 

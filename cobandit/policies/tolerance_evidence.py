@@ -73,10 +73,9 @@ class ToleranceEvidence:
       the most promising objective.
 
     The same amount can be used twice, because only one of the two statements can do
-    harm
-    if it is wrong: the first if i is in the Pareto set, the second if it is not. The
-    purse of a removed configuration is divided among the others. A statement is certain
-    as soon as its capital reaches 1 / error.
+    harm if it is wrong: the first if i is in the Pareto set, the second if it is not.
+    The purse of a removed configuration is divided among the others. A statement is
+    certain as soon as its capital reaches 1 / error.
 
     With probability at least 1 - error over the order of the instances, the following
     holds at all times:
@@ -275,7 +274,7 @@ class ToleranceEvidence:
         self.spared[pairs] |= self._sparing_capital[pairs] >= self.limit
 
     def _deposit(self, active: NDArray[np.int64]) -> None:
-        """Deposit half of each purse, for the clearest cover and for sparing."""
+        """Bet half of the capital in each purse from now on, for both statements."""
         if len(active) < 2:
             return
 

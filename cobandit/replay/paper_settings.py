@@ -1,4 +1,4 @@
-"""Scales, budgets and online methods of the paper's experiments."""
+"""Settings of the paper's experiments: radii, budgets and online methods."""
 
 from cobandit.policies.registry import Spec, spec
 

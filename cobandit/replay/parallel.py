@@ -1,4 +1,4 @@
-"""Runs of many small tasks in one process, in several, or on a Dask cluster."""
+"""Running many small tasks in one process, in several, or on a Dask cluster."""
 
 import contextlib
 import warnings
@@ -14,7 +14,7 @@ from cobandit.errors import CobanditError
 
 
 class Parallel(TypedDict, total=False):
-    """Keyword arguments of `run` that distribute tasks and do not affect results."""
+    """Keyword arguments of `run` for parallel work; they do not affect results."""
 
     workers: int  #: number of processes or threads; -1 for all cores
     backend: str  #: "loky", "threading" or "dask"
@@ -29,7 +29,7 @@ def spread(
     scheduler: str | None = None,
     shared: tuple[Any, ...] = (),
 ) -> Iterator[None]:
-    """Distribute the joblib calls in a context, with the arguments of `run`.
+    """Run the joblib calls in a context in parallel, as `run` does.
 
     Raises
     ------
@@ -39,10 +39,17 @@ def spread(
     _validation.choice(backend, "backend", ("loky", "threading", "dask"))
     if workers != -1:
         _validation.count(workers, "workers", 1)
-    if (scheduler is None) == (backend == "dask"):
+    if backend == "dask" and scheduler is None:
         raise CobanditError(
-            "backend='dask' needs the address of a scheduler, such as"
-            " tcp://127.0.0.1:8786, and other back ends take none",
+            "backend 'dask' needs the address of a scheduler: give it as scheduler,"
+            " such as tcp://127.0.0.1:8786",
+            argument="scheduler",
+            code="dask-or-scheduler",
+        )
+    if backend != "dask" and scheduler is not None:
+        raise CobanditError(
+            f"backend {backend!r} uses no scheduler: leave scheduler out, or choose"
+            " backend 'dask'",
             argument="scheduler",
             code="dask-or-scheduler",
         )
@@ -65,7 +72,8 @@ def spread(
         ) from None
     except (OSError, ValueError) as error:
         raise CobanditError(
-            f"no Dask scheduler at {scheduler!r}: {error}",
+            f"no Dask scheduler answers at {scheduler!r} ({error}): start it, or"
+            " correct the address",
             argument="scheduler",
             code="no-scheduler",
         ) from None
@@ -94,10 +102,10 @@ def run(
     scheduler: str | None = None,
     progress: bool = False,
 ) -> list[Any]:
-    """Return ``[function(*shared, *task) for task in tasks]``, computed by workers.
+    """Return ``[function(*shared, *task) for task in tasks]``, computed in parallel.
 
-    Ctrl-C ends the run with a warning. The results that are finished, at the beginning
-    of the list, are returned.
+    Ctrl-C ends the run with a warning. The results of the first tasks, which are
+    finished, are then returned.
 
     Parameters
     ----------
@@ -145,8 +153,8 @@ def run(
             if not _interrupted(error):
                 raise
             warnings.warn(
-                f"interrupted: {len(finished)} of {len(tasks)} parts are finished and"
-                " returned",
+                f"interrupted: only the results of the first {len(finished)} of"
+                f" {len(tasks)} tasks are returned",
                 stacklevel=3,
             )
 

@@ -1,4 +1,4 @@
-"""Runs of a policy on a table, by its class or by its kernel, with the same pulls."""
+"""Runs of a policy on a table, in Python or compiled, with the same pulls."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class PlayedRun(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """Results of R replications."""
+    """Results of R replications of one method at one budget."""
 
     pulls: NDArray[np.int64]  #: shape (R, K), numbers of pulls
     spent: NDArray[np.float64]  #: shape (R,), spend
     returned: NDArray[np.bool_]  #: shape (R, K), returned sets of identification
-    settled: NDArray[np.bool_]  #: shape (R,), whether a race settled all arms
+    settled: NDArray[np.bool_]  #: shape (R,), whether a race has decided all arms
 
 
 def play(
@@ -51,21 +51,21 @@ def play(
 
     Feedback is drawn from the evaluation split. A pull whose cost would exceed the
     budget ends the run and is not reported to the policy, as in the definition of T(B).
-    A kernel makes the same pulls from the same random stream, but faster.
+    The compiled version of the policy (its kernel) makes the same pulls, but faster.
 
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
-        A new policy. Its state changes to the state after the run.
+        A new policy. Afterwards, it is in the state at the end of the run.
     table : EvaluationTable
     seed, replication : int
-        Numbers that determine the random stream.
+        Numbers that determine the random feedback.
     charge : {"realised", "declared"}
-        Charge of a pull. ``"declared"`` charges identification policies the costs that
-        they know.
+        Charge of a pull: the cost of the drawn evaluation, or the known mean cost of
+        the arm. ``"declared"`` affects identification policies only.
     watch : callable, optional
-        Function that is called as ``watch(policy, arm)`` before `ask` returns a pull
-        that counts.
+        Function that is called as ``watch(policy, arm)`` before each pull within the
+        budget.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def play(
     if (policy.n_arms, policy.n_objectives) != (table.n_arms, table.n_objectives):
         raise CobanditError(
             f"the policy has {policy.n_arms} arms and {policy.n_objectives} objectives,"
-            f" the table {table.n_arms} and {table.n_objectives}",
+            f" but the table has {table.n_arms} and {table.n_objectives}",
             argument="policy",
             code="wrong-shape",
         )
@@ -96,15 +96,16 @@ def play(
     n_instances = getattr(policy, "n_instances", None)
     if n_instances is not None and (np.diff(offsets) != n_instances).any():
         raise CobanditError(
-            f"the policy evaluates {n_instances} instances once, and the table has"
-            " another number of them. Make the policy with the table's instances.",
+            f"the policy expects {n_instances} instances per arm, but the table has"
+            " another number. Make the policy with the number of the table's"
+            " evaluation split.",
             argument="policy",
             code="wrong-length",
         )
     if getattr(policy, "cluster", None) is not None:
         raise CobanditError(
-            "play draws instances one by one -> leave out cluster, or use"
-            " replay_identification",
+            "play cannot evaluate whole clusters -> make the policy without cluster, or"
+            " use replay_identification",
             argument="policy",
             code="cluster-not-played",
         )
@@ -124,7 +125,7 @@ def _play(
     watch: Callable[[Any, int], None] | None = None,
     order: NDArray[np.int64] | None = None,
 ) -> PlayedRun:
-    """Run a policy as `play`, optionally in a given order of the instances."""
+    """Run a policy as in `play`, optionally in a given order of the instances."""
     rows, offsets, once = feedback
     limit = _budget.add_slack(policy.budget)
     sizes = np.diff(offsets)
@@ -175,9 +176,10 @@ def run_class(
     record: Record,
     realised: bool,
 ) -> Runs:
-    """Run replications in Python, with new policies of the same options.
+    """Run replications in Python, each with a new policy of the same options.
 
-    As in a kernel, costs outside the declared range are charged without a warning.
+    As in a compiled run, costs outside the declared range are charged without a
+    warning.
     """
     n_runs = len(replications)
     runs = Runs(
@@ -232,7 +234,7 @@ def order_clusters(
     Returns
     -------
     ndarray of int, shape (N,)
-        Positions of the instances, in their order.
+        Positions of the instances, in the order of evaluation.
 
     Examples
     --------
@@ -246,7 +248,7 @@ def order_clusters(
 
 
 def read_terms(policy: Any, realised: bool) -> Terms:
-    """Return the terms with which the kernel of a policy runs."""
+    """Return the budget and the costs with which a policy's kernel runs."""
     if isinstance(policy, IdentificationPolicy):
         costs = np.array(policy.costs)
         n_init = 1
@@ -259,10 +261,10 @@ def read_terms(policy: Any, realised: bool) -> Terms:
 
 
 def fix_types(feedback: FeedbackRows) -> FeedbackRows:
-    """Return feedback as read-only arrays.
+    """Return feedback with read-only arrays.
 
-    Arrays may be writable, read-only or memory-mapped. For each type of array, Numba
-    would compile the kernel again, which takes half a minute.
+    Arrays may be writable, read-only or memory-mapped. Numba would compile the kernel
+    for each of these types, which takes half a minute.
     """
     rows = np.broadcast_to(feedback.rows, feedback.rows.shape)
     offsets = np.broadcast_to(feedback.offsets, feedback.offsets.shape)
@@ -278,7 +280,7 @@ def run_kernel(
     *,
     realised: bool = True,
 ) -> Runs:
-    """Run replications of a policy on rows of feedback, by its kernel if it has one.
+    """Run replications of a policy on rows of feedback, compiled if it has a kernel.
 
     Parameters
     ----------
@@ -288,7 +290,7 @@ def run_kernel(
     feedback : FeedbackRows
     seed : int
     replications : ndarray of int, shape (R,)
-        Numbers of the replications, which determine the streams.
+        Numbers of the replications, which determine the random feedback.
     record : Record, optional
         Record that is filled with the first pulls of each replication.
     realised : bool
@@ -301,8 +303,8 @@ def run_kernel(
     """
     if hasattr(policy, "n_instances") and not feedback.once:
         raise CobanditError(
-            f"{type(policy).__name__} evaluates instances once: give it feedback"
-            " 'once'",
+            f"{type(policy).__name__} evaluates each instance at most once: give"
+            " FeedbackRows with once=True",
             argument="feedback",
             code="evaluates-once",
         )

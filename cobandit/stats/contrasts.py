@@ -1,7 +1,7 @@
-"""Contrasts of methods, paired by replication.
+"""Differences and ratios of methods' results, paired by replication.
 
-All methods see the same evaluations in a replication, so their results are
-correlated.
+In a replication, the n-th pull of an arm has the same feedback for every method, so
+results of methods are correlated.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,10 @@ from cobandit.stats.summaries import (
 
 
 def _central(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the central 95 % of resampled values, NaN if no value is finite.
+    """Return the 2.5 % and 97.5 % quantiles of resampled values.
 
-    Quantiles are not interpolated, because a ratio may be infinite.
+    They are NaN if no value is finite. Quantiles are not interpolated, because a ratio
+    may be infinite.
     """
     if not np.isfinite(values).any():
         return np.nan, np.nan
@@ -43,8 +44,9 @@ def ratio(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float]:
     Returns
     -------
     ratio, low, high : float
-        An end is infinite if the second mean is zero in too many resamples. Both ends
-        are NaN if the ratio is finite in no resample.
+        ``low`` and ``high`` are the ends of the interval. An end is infinite if the
+        second mean is zero in too many resamples. Both ends are NaN if the ratio is
+        finite in no resample.
 
     Examples
     --------
@@ -67,8 +69,8 @@ def ratio_of_counts(
     Parameters
     ----------
     first, second, both, replays : int
-        Numbers of replays in which the first method errs, the second errs and both err,
-        and number of all replays.
+        Numbers of replays in which the first method errs, the second method errs, and
+        both err; and the number of all replays.
 
     Returns
     -------
@@ -97,12 +99,13 @@ def paired_contrasts(
     by: tuple[str, ...] = ("rho",),
     over: str = "method",
 ) -> pd.DataFrame:
-    """Return differences and ratios of paired means, with 95 % intervals.
+    """Return differences and ratios of two methods' means, with 95 % intervals.
 
-    The interval of a difference of means is the bootstrap percentile interval of the
-    differences by replication (`cobandit.stats.summaries.mean_interval`). A difference
-    of proportions, from a boolean column, has Tango's score interval for pairs. The
-    interval of a ratio is the bootstrap percentile interval over replications.
+    Results are paired by replication. The interval of a difference of means is the
+    bootstrap percentile interval over replications
+    (`cobandit.stats.summaries.mean_interval`). A boolean column gives a difference of
+    proportions, which has Tango's score interval for pairs. The interval of a ratio is
+    the bootstrap percentile interval over replications.
 
     Parameters
     ----------
@@ -112,19 +115,21 @@ def paired_contrasts(
     column : str
         Compared column, such as ``"efficiency_regret"`` or ``"f1"``.
     pairs : iterable of (str, str)
-        Pairs of values of the column ``over``. Pairs that do not occur are left out.
+        Pairs of values of the column ``over``, such as pairs of methods. Pairs that do
+        not occur are left out.
     by : tuple of str
-        Columns that identify a cell.
+        Columns whose combinations of values (cells) are compared separately.
     over : str
         Column in which the compared runs differ.
 
     Returns
     -------
     DataFrame
-        Two rows per cell and pair: the columns ``by``; ``over``, the first of the pair;
-        ``against``, the second; ``measure``, ``"difference"`` (first minus second) or
-        ``"ratio"`` (first over second); ``runs``, the number of replications in which
-        both are feasible; ``mean``; ``low`` and ``high``, the interval.
+        Two rows per cell and pair, with the columns ``by``; ``over``, the first of the
+        pair; ``against``, the second; ``measure``, which is ``"difference"`` (first
+        minus second) or ``"ratio"`` (first over second); ``runs``, the number of
+        replications in which both are feasible; ``mean``, the difference or ratio of
+        the means; and ``low`` and ``high``, its interval.
 
     Examples
     --------
@@ -141,9 +146,9 @@ def paired_contrasts(
     feasible = runs[(runs["status"] == "ok") & runs[column].notna()]
     if feasible.duplicated([*by, over, "replication"]).any():
         raise CobanditError(
-            f"runs: a cell has several runs of one {over} in one replication. Compare"
-            " one set of options at a time, or add the columns that distinguish them"
-            " to by",
+            f"runs has several rows with the same {over}, replication and"
+            f" {', '.join(by)}. Compare one set of options at a time, or add the"
+            " columns that distinguish these rows to by",
             argument="runs",
             code="repeated-runs",
         )
@@ -154,7 +159,7 @@ def paired_contrasts(
     contrasts = []
     for cell, rows in rows_by_cell(feasible, by):
         for pair in pairs:
-            # compare only the replications in which both are feasible
+            # compare only replications in which both runs are feasible
             first_rows, second_rows = (rows[side[rows] == name] for name in pair)
             _, first_places, second_places = np.intersect1d(
                 replication[first_rows],
@@ -194,7 +199,7 @@ def leaders(
     by: tuple[str, ...] = ("rho",),
     largest: bool = False,
 ) -> pd.DataFrame:
-    """Return the leading method per cell, and the methods that do not differ from it.
+    """Return the best method per budget, and methods that do not differ significantly.
 
     Parameters
     ----------
@@ -204,17 +209,17 @@ def leaders(
     column : str
         Compared column, such as ``"standard_regret"``. Smaller is better.
     by : tuple of str
-        Columns that identify a cell.
+        Columns whose combinations of values (cells) have separate rows.
     largest : bool
-        Whether larger is better instead.
+        Whether larger values are better.
 
     Returns
     -------
     DataFrame
-        One row per cell with a feasible run: the columns ``by``; ``leader``, the method
-        of the best mean; ``mean``, this mean; ``level``, a tuple of the methods whose
-        difference from the leader has an interval that contains zero
-        (`paired_contrasts`); ``next``, the best of the remaining methods, or None;
+        One row per cell with a feasible run, with the columns ``by``; ``leader``, the
+        method with the best mean; ``mean``, this mean; ``level``, a tuple of the
+        methods whose difference from the leader has an interval that contains zero
+        (`paired_contrasts`); ``next``, the best of the remaining methods, or None; and
         ``next_mean``, its mean.
 
     Examples

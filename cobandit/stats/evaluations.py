@@ -1,4 +1,4 @@
-"""The rows of an evaluation table, as dense blocks of arms that fit into memory."""
+"""Evaluations as dense arrays, for blocks of configurations that fit into memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ BLOCK_SIZE = 2**24
 
 
 def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
-    """Yield consecutive runs of an array, of a given width.
+    """Yield consecutive parts of an array, each of ``width`` entries or fewer.
 
-    The width is at least one. The last run may be shorter.
+    A width below one counts as one.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def cut_runs(numbers: Ints, width: int) -> Iterator[Ints]:
 
 
 class Evaluations:
-    """All rows of a table, of both splits, as dense blocks of arms.
+    """The evaluations of a table, in both splits, as dense arrays for blocks of arms.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Evaluations:
     offsets : ndarray of int, shape (K + 1,)
         Arm i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
     present : ndarray of int
-        Instances that have a row.
+        Instances that have at least one row.
     unit : ndarray of int, shape (I,)
         Independent unit of each instance: its cluster, or the instance itself.
     n_units : int
@@ -85,7 +85,7 @@ class Evaluations:
         self.n_units = int(self.unit.max()) + 1
 
     def block(self, arms: Ints | list[int]) -> tuple[Floats, Bools]:
-        """Return scores and costs of arms, zero for missing evaluations.
+        """Return scores and costs of arms as dense arrays, zero where missing.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Evaluations:
         values : ndarray, shape (D + 1, k, I)
             The objectives in the order of the card, then the cost.
         present : ndarray of bool, shape (k, I)
-            Mask of the evaluations.
+            Mask of the evaluations that exist.
         """
         values = np.zeros((len(self.values), len(arms), self.n_instances))
         present = np.zeros((len(arms), self.n_instances), dtype=bool)
@@ -118,6 +118,6 @@ class Evaluations:
         return sums
 
     def blocks(self, arms: Ints) -> Iterator[Ints]:
-        """Yield runs of arms whose blocks have about `BLOCK_SIZE` values."""
+        """Yield parts of ``arms`` whose dense arrays have about `BLOCK_SIZE` values."""
         numbers_per_arm = len(self.values) * self.n_instances
         return cut_runs(arms, BLOCK_SIZE // numbers_per_arm)

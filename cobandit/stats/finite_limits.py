@@ -1,13 +1,13 @@
-r"""Limits of means of bounded scores on a finite benchmark, from a part of it.
+r"""Confidence limits for means of bounded scores on a partly evaluated benchmark.
 
 Of the N instances of a benchmark, n are drawn without replacement. If all scores are at
 the ends of their range, sums have the hypergeometric distribution. For other scores,
 p-values come from bets against the hypothesis (Waudby-Smith and Ramdas 2024), and
-limits from Polya's urn (Lo 1988). The urn begins with the n scores and the worst
-possible score. The N - n missing scores are drawn from it; each drawn score is put back
-with a copy. For scores at the ends of the range, the urn leads to the hypergeometric
-distribution again. As N grows, the shares of the draws become Gaffke's weights (see
-`cobandit.stats.limits`).
+limits from Polya's urn (Lo 1988). The urn initially contains the n scores and the worst
+possible score. The N - n missing scores are drawn from the urn, and each drawn score is
+put back with a copy. For scores at the ends of the range, this also leads to the
+hypergeometric distribution. As N grows, the shares of the n + 1 scores among the draws
+become Gaffke's weights (see `cobandit.stats.limits`).
 
 References
 ----------
@@ -37,8 +37,8 @@ from cobandit.stats.weighted_sums import (
     only_ends,
 )
 
-#: Largest number of missing scores that are drawn from the urn. Sums of more scores are
-#: approximated.
+#: Largest number of missing scores that are drawn from the urn. If more are missing,
+#: their sum is approximated.
 MOST_DRAWN = 100
 #: Number of simulated draws of all missing scores.
 DRAWS = 4000
@@ -53,20 +53,20 @@ def finite_threshold_p_values(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Floats:
-    """Return p-values of the hypotheses that means of N instances are below thresholds.
+    """Return p-values of "the mean over N instances is below the threshold".
 
     Parameters
     ----------
     scores : array_like, shape (k, I)
-        Scores of k samples in [low, high], in random order: each column is equally
-        likely to be any of the N instances.
+        Scores of k samples in [low, high]. The columns have to be instances in random
+        order.
     present : array_like of bool, shape (k, I)
         Mask of the scores of each sample.
     threshold : array_like, shape (k,) or ()
     n_instances : int
         N >= I.
     level : float
-        Level for which bets are sized. The p-values are valid at every level.
+        Level at which the bets are most powerful. The p-values are valid at any level.
     low, high : float
         Ends of the range of scores.
 
@@ -126,7 +126,7 @@ def finite_mean_limits(
     low: float = 0.0,
     high: float = 1.0,
 ) -> tuple[Floats, Floats]:
-    """Return intervals of means of N scores, from a part of these scores.
+    """Return confidence intervals for means of N scores, given a part of the scores.
 
     Parameters
     ----------
@@ -143,11 +143,11 @@ def finite_mean_limits(
     low, high : ndarray, shape (k,)
         Both limits are the mean if all N scores are present, and NaN for an empty
         sample. If all scores are ``low`` or ``high``, the limits are exact: the mean is
-        beyond either limit with probability at most (1 - level) / 2. Otherwise, they
-        are quantiles of draws from the urn. If more than `MOST_DRAWN` scores are
-        missing, the shares of the draws are approximated by gamma variables of the same
-        mean and variance. Limits are then half a score wider, as a continuity
-        correction.
+        beyond each limit with probability at most (1 - level) / 2. Otherwise, they are
+        quantiles of draws from Polya's urn (see the module). If more than `MOST_DRAWN`
+        scores are missing, the shares of scores among the draws are approximated by
+        gamma variables of the same mean and variance. The limits of the sum are then
+        half a score wider, as a continuity correction.
 
     Examples
     --------
@@ -191,9 +191,9 @@ def _smallest_missing_sums(
     low: float,
     high: float,
 ) -> Floats:
-    """Return lower limits of the sums of the missing scores, shape (k,).
+    """Return lower confidence limits for sums of the missing scores, shape (k,).
 
-    They are NaN for samples without scores or without missing scores.
+    Limits are NaN for samples without scores or without missing scores.
     """
     n_drawn = counts.sum(axis=1)
     n_missing = total - n_drawn
@@ -222,10 +222,10 @@ def _smallest_missing_sums(
 
 
 def _fewest_hits(hits: Floats, n_drawn: Floats, total: Floats, tail: float) -> Floats:
-    """Return the fewest hits among all N at which ``hits`` in a draw are not too rare.
+    """Return a lower limit of the number of hits in a population, by bisection.
 
-    The probability of at least ``hits`` in a draw must exceed ``tail``. It is found by
-    bisection.
+    This is the smallest number with which a draw has at least ``hits`` hits with
+    probability above ``tail``.
     """
     left = hits - 1
     right = hits + total - n_drawn
@@ -243,7 +243,7 @@ def _fewest_hits(hits: Floats, n_drawn: Floats, total: Floats, tail: float) -> F
 def _draw_smallest_sum(
     values: Floats, counts: Floats, n_missing: int, tail: float, low: float
 ) -> float:
-    """Return a quantile of the sum of the missing scores, by draws from the urn."""
+    """Return a quantile of the sum of the missing scores, by draws from Polya's urn."""
     urn = np.append(np.repeat(values, counts.astype(np.int64)), low)
     sums = urn[_draw_balls(len(urn), n_missing)].sum(axis=1)
     return float(np.quantile(sums, tail, method="inverted_cdf"))
@@ -270,11 +270,11 @@ def _find_smallest_mean(
     low: float,
     high: float,
 ) -> Floats:
-    r"""Return a quantile of the mean of the missing scores, approximated.
+    r"""Return an approximate quantile of the mean of the missing scores.
 
-    The urn begins with :math:`A = n + 1` balls. The share of one of them among m draws
+    Polya's urn begins with :math:`A = n + 1` balls. The share of one ball among m draws
     has the mean 1 / A, and a variance that is :math:`(A + m) / m` times the variance of
-    Gaffke's weight. It is approximated by a gamma variable with a shape below one.
+    Gaffke's weight. A gamma variable with a shape below one approximates this share.
     """
     balls = counts.sum(axis=1) + 1
     shape = (n_missing * (balls + 1) / (balls + n_missing) - 1) / balls
@@ -289,12 +289,12 @@ def _find_smallest_mean(
 def _bet(
     scores: Floats, present: Bools, threshold: Floats, n_instances: int, level: float
 ) -> Floats:
-    r"""Return p-values of the hypotheses that means are at most thresholds, from bets.
+    r"""Return p-values of "the mean is at most the threshold", by bets on the scores.
 
-    Scores are in [0, 1], and are bet on one after another. The q-th bet is against the
-    mean of the remaining scores under the hypothesis, :math:`m_q`. The earlier scores
-    determine the stake that is best for n scores and the level. A bet can lose at most
-    .9 of the capital:
+    Scores are in [0, 1], and there is one bet per score. Under the hypothesis, the mean
+    of the remaining scores is at most :math:`m_q` before the q-th bet, and capital is
+    bet on a larger score. The earlier scores determine the stake that is best for n
+    scores and the level. A bet can lose at most .9 of the capital:
 
     .. math::
 

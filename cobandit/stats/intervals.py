@@ -1,8 +1,8 @@
-"""Intervals of means and of paired differences, within the range of scores.
+"""Confidence intervals for means and paired differences of bounded scores.
 
-For new instances, intervals are those of `mean_limits`. For the instances of the
-benchmark, they are those of `finite_mean_limits`, which have no width if the benchmark
-is completely evaluated.
+If the population is the source of the instances, intervals come from `mean_limits`. If
+it is the benchmark itself, they come from `finite_mean_limits`, and have no width if
+the benchmark is completely evaluated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cobandit.stats.pairwise import Paired
 
 
 def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
-    """Return intervals of all means, each at the given level by itself.
+    """Return confidence intervals for all means, not joint over the means.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
     Returns
     -------
     low, high : ndarray, shape (K, D)
-        The interval of the mean over the instances of the arm. If evaluations are
-        missing, it is shifted by the adjustment of the mean, and restricted to the
-        means that are still possible on the benchmark.
+        Ends of the interval for each mean. If evaluations are missing, the interval is
+        shifted by the adjustment of the mean (`cobandit.tables.adjusted`), and
+        restricted to the means that are still possible on the benchmark.
 
     Examples
     --------
@@ -60,20 +60,21 @@ def mean_intervals(compared: Paired, level: float) -> tuple[Floats, Floats]:
 def step_interval(
     compared: Paired, lower: int, upper: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return intervals of the gain of one configuration over another, per objective.
+    """Return confidence intervals for one configuration's gain over another.
 
     Parameters
     ----------
     compared : Paired
     lower, upper : int
-        Numbers of the configurations.
+        Numbers of the configurations; the gain is that of ``upper`` over ``lower``.
     level : float
         In (0, 1).
 
     Returns
     -------
     low, high : ndarray, shape (D,)
-        The interval on the instances that the two share; NaN if they share none.
+        Ends of the paired interval per objective, on the instances that the two share;
+        NaN if they share none.
 
     Examples
     --------
@@ -97,10 +98,10 @@ def _limits(
     level: float,
     low: float = 0.0,
 ) -> Floats:
-    """Return limits of means of scores in [low, 1], shape (2, k).
+    """Return confidence limits for means of scores in [low, 1], shape (2, k).
 
-    Absent scores are zero. A cluster counts as one observation, the summed excess of
-    its instances over the mean.
+    Absent scores are zero. With clusters, a cluster is one observation: the sum of its
+    instances' deviations from the mean.
     """
     evaluations = compared.evaluations
     n_present = present.sum(axis=1)
@@ -123,7 +124,7 @@ def _limits(
     has_instances = sizes > 0
     units = has_instances.sum(axis=1)
 
-    # assume that the same share of clusters is missing as of instances
+    # assume that equal shares of clusters and of instances are missing
     if total is not None:
         total = np.ceil(units * total / np.maximum(n_present, 1))
     ends = _find_limits(pooled, has_instances.astype(float), total, level, low)
@@ -141,7 +142,7 @@ def _find_limits(
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:
-    """Return values and counts of scores; binary scores have only two values."""
+    """Return distinct values and their counts; binary scores have two values."""
     if np.isin(scores, (0.0, 1.0)).all():  # an absent score is zero
         hits = scores.sum(axis=1)
         misses = present.sum(axis=1) - hits

@@ -1,4 +1,4 @@
-"""Test for clusters: columns within whose values scores of instances are correlated."""
+"""A test for clusters: columns whose equal values mark instances that score alike."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Smallest number of values of a column. Columns with fewer values describe kinds of
-#: instances, not clusters.
+#: Smallest number of distinct values of a column. Columns with fewer values describe
+#: kinds of instances, not clusters.
 FEWEST_VALUES = 10
 #: Smallest mean number of instances per value.
 FEWEST_PER_VALUE = 1.5
@@ -30,40 +30,42 @@ NOTICEABLE = 0.02
 
 
 class Likeness(NamedTuple):
-    """A column within whose values scores of instances are correlated."""
+    """A column with correlated scores among instances of equal value."""
 
     column: str  #: name of the column
     n_clusters: int  #: number of its values
     measure: str  #: objective, or "cost", with the smallest effective size
     correlation: float  #: intraclass correlation, in [0, 1]
-    #: number of independent instances that would give a mean of the same precision
+    #: number of independent instances with which a mean would be as precise
     effective_size: float
     p_value: float  #: p-value of the hypothesis that instances are independent
 
 
 def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
-    r"""Return the columns within whose values scores or costs are correlated.
+    r"""Return the columns whose equal values mark instances with correlated results.
 
-    The deviations of the scores of a configuration from their mean are summed within
-    the values of a column. The statistic is the sum of squares of these sums, over all
-    configurations, and is standardised. It is compared with the distribution, under
-    permutations of the instances, of the largest such statistic over all columns and
-    measures (Westfall and Young). The correlation is estimated by analysis of variance,
+    For each configuration, the deviations of scores (or costs) from their mean are
+    summed over the instances with the same value of a column. The statistic is the sum
+    of squares of these sums over all values and configurations, standardised. It is
+    compared with the largest such statistic over all columns and measures, under
+    permutations of the instances (Westfall and Young). The correlation is estimated by
+    analysis of variance,
 
     .. math::
 
         \hat\rho = \frac{B - W}{B + (m - 1) W}, \qquad
         m = \frac1{G - 1} \Bigl(n - \frac{\sum_g n_g^2}n\Bigr),
 
-    with B and W the mean squares between and within the G values, summed over
-    configurations. A mean of n instances is then as precise as a mean of :math:`n / (1
-    + (\sum_g n_g^2 / n - 1) \hat\rho)` independent ones.
+    where B and W are the mean squares between and within the G values, summed over
+    configurations, and :math:`n_g` is the number of instances with value g. A mean of n
+    instances is then as precise as a mean of :math:`n / (1 + (\sum_g n_g^2 / n - 1)
+    \hat\rho)` independent ones.
 
     Parameters
     ----------
     table : EvaluationTable
-        Table whose columns are tested, if they are constant within each instance
-        (`EvaluationTable.groups`). If the table declares a cluster, none is tested.
+        Table. Columns that have one value per instance are tested
+        (`EvaluationTable.groups`). If the card names a cluster, no column is tested.
     seed : int
         Seed of the permutations.
 
@@ -141,7 +143,7 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
 
 
 def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
-    """Return the codes (I,) of columns whose values may be clusters."""
+    """Return codes (I,) for the values of each column that may mark clusters."""
     columns = {}
     for name, codes in table.groups.items():
         _, numbers = np.unique(codes[used], return_inverse=True)
@@ -154,9 +156,9 @@ def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
 def _find_measures(
     table: EvaluationTable, arm: Ints, instance: Ints
 ) -> dict[str, Floats]:
-    """Return the deviations from the means of arms, shape (K, I), per measure.
+    """Return, per objective and cost, the deviations from each arm's mean, (K, I).
 
-    Costs are replaced by their logarithms. Measures that do not vary are left out.
+    Costs are replaced by their logarithms. Quantities that do not vary are left out.
     """
     rows = table.rows
     measures = {}

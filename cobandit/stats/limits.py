@@ -1,16 +1,16 @@
-r"""Limits of means of bounded scores, for any number of independent instances.
+r"""Confidence limits for means of bounded scores, valid for any number of instances.
 
 Student's limits are wrong near the ends of the range. For example, after 40 right
 answers of 40, the sample has no variance. Gaffke (2005) adds one instance with the
-worst possible score, and gives all instances random weights. With independent standard
-exponential weights :math:`E_0, \dots, E_n` and scores in [a, b],
+worst possible score, and gives random weights to all instances. With independent
+standard exponential weights :math:`E_0, \dots, E_n` and scores in [a, b],
 
 .. math:: p(m) = P\Bigl( \sum_{s=1}^n E_s (x_s - m) + E_0 (a - m) \le 0 \Bigm| x \Bigr)
 
-is a p-value of the hypothesis that the mean is at most m. If it is, :math:`p(m) \le
-\alpha` has probability at most :math:`\alpha`, for every n (Vlassis and Thomas 2026).
-If all scores are a or b, the p-value is Clopper and Pearson's. As n grows, the limits
-become as short as Student's.
+is a p-value of the hypothesis that the mean is at most m. If the hypothesis is true,
+:math:`p(m) \le \alpha` has probability at most :math:`\alpha`, for every n (Vlassis and
+Thomas 2026). If all scores are a or b, this is Clopper and Pearson's p-value. As n
+grows, intervals become as short as Student's.
 
 `cobandit.stats.finite_limits` has the corresponding limits for a finite benchmark.
 
@@ -49,9 +49,7 @@ def threshold_p_values(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Floats:
-    r"""Return p-values of the hypotheses that means are below thresholds.
-
-    Scores are independent.
+    r"""Return p-values of "the mean is below the threshold", for independent scores.
 
     Parameters
     ----------
@@ -112,12 +110,13 @@ def mean_limits(
     low: float = 0.0,
     high: float = 1.0,
 ) -> tuple[Floats, Floats]:
-    """Return intervals of means, from independent scores.
+    """Return confidence intervals for means of independent scores.
 
-    The ends are quantiles of the weighted mean, where the additional score is the
-    lowest or the highest possible score with probability 1/2 each. If all scores are
-    ``low`` or ``high``, this is the mid-p interval. At a level of .95, its coverage is
-    between .92 and .99; the coverage of Wilson's interval is between .84 and .98.
+    The ends are quantiles of the randomly weighted mean of the scores and one
+    additional score, which is the lowest or the highest possible score with probability
+    1/2 each. If all scores are ``low`` or ``high``, this is the mid-p interval. At a
+    level of .95, its coverage is between .92 and .99; the coverage of Wilson's interval
+    is between .84 and .98.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def mean_limits(
 def _find_mid_quantile(
     values: Floats, counts: Floats, tail: float, low: float, high: float
 ) -> Floats:
-    """Return a quantile of the mean, with a random end as the additional score."""
+    """Return a quantile of the weighted mean, as described at `mean_limits`."""
 
     def chance(mean: Floats) -> Floats:
         below = threshold_p_values(values, counts, mean, low, high)

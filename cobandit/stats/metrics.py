@@ -1,4 +1,4 @@
-"""Regrets and recovery scores (paper, Section 3 and Appendix A)."""
+"""Regrets, and scores of returned Pareto sets (paper, Section 3 and Appendix A)."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from cobandit.problem import Problem
 
 
 def efficiency_regret(problem: Problem, pulls: ArrayLike) -> NDArray[np.float64]:
-    r"""Return the efficiency regret of runs.
+    r"""Return the efficiency regret of runs: the sum of efficiency gaps of all pulls.
 
     .. math:: R_B^{HV} = \sum_i \Delta_i n_i \qquad \text{(Section 3.1)}
 
@@ -116,8 +116,8 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     truth = np.asarray(truth, dtype=bool)
     if returned.shape[-1:] != truth.shape:
         raise CobanditError(
-            f"returned has shape {returned.shape} and truth {truth.shape}: their last"
-            " axis is not the same number of arms",
+            f"returned has shape {returned.shape} and truth has shape {truth.shape}:"
+            " the last axis of both must be the number of arms",
             argument="returned",
             code="wrong-shape",
         )
@@ -129,7 +129,9 @@ def f1_score(returned: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
 def cover(
     returned: ArrayLike, means: ArrayLike, affordable: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    r"""Return the largest distance of an arm from being covered by a returned arm.
+    r"""Return the smallest tolerance within which returned arms cover every arm.
+
+    An arm j covers i within a tolerance if no objective of i is larger by more.
 
     .. math:: \max_i \min_{j \in \hat P} M(i, j)^+
 
@@ -144,8 +146,9 @@ def cover(
     Returns
     -------
     ndarray, shape (...)
-        Distance, 0 if every arm is returned or below a returned arm, and infinite if
-        the costs allow no returned arm to cover some arm.
+        Tolerance; 0 if every arm is returned, or is in no objective above some returned
+        arm. It is infinite if, because of the costs, no returned arm can cover some
+        arm.
 
     Examples
     --------
@@ -203,11 +206,11 @@ def beyond_tolerance(
     costs: ArrayLike | None = None,
     cost_tolerance: float | str = 0.0,
 ) -> NDArray[np.float64]:
-    r"""Return the largest violation of the promises of a race with a tolerance.
+    r"""Return by how much returned sets violate the promises of `cobandit.ParetoRace`.
 
-    `cobandit.ParetoRace` has three promises. Every arm is covered within :math:`\tau`.
-    No returned arm is dominated by more than :math:`\tau` by another returned arm. No
-    returned arm is dominated by more than :math:`2 \tau` by any arm. If costs are
+    There are three promises. Every arm is covered within :math:`\tau` by a returned
+    arm. No returned arm is dominated by more than :math:`\tau` by another returned arm.
+    No returned arm is dominated by more than :math:`2 \tau` by any arm. If costs are
     compared, an arm can be covered only by an arm whose cost is within the tolerance of
     costs, and dominated only by an arm that costs no more.
 
@@ -225,8 +228,8 @@ def beyond_tolerance(
     Returns
     -------
     ndarray, shape (R,)
-        Violation of the most violated promise, 0 if none is violated, and infinite if
-        the costs allow no returned arm to cover some arm.
+        Largest violation of a promise; 0 if none is violated. It is infinite if,
+        because of the costs, no returned arm can cover some arm.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Test whether evaluations are missing on harder or more expensive instances."""
+"""A test whether evaluations are missing on harder or more expensive instances."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ FEWEST = 3
 
 
 class Dependence(NamedTuple):
-    """Evaluations that are not missing at random."""
+    """A significant result of `find_dependence`: evaluations not missing at random."""
 
-    configuration: str | None  #: None for all configurations together
+    configuration: str | None  #: name; None for all configurations together
     measure: str  #: the objective in which the instances differ, or "cost"
     missing: int  #: number of missing evaluations
     total: int  #: number of present and missing evaluations
-    #: mean of the other configurations on the instances with missing evaluations;
-    #: geometric for costs
+    #: mean score (or geometric mean cost) of the other configurations on instances
+    #: where this configuration is missing
     where_missing: float
-    where_present: float  #: the same mean on the instances with evaluations
+    where_present: float  #: the same on instances where this configuration is present
     p_value: float  #: p-value of the hypothesis that evaluations are missing at random
 
 
 class _Case(NamedTuple):
-    """A configuration with missing evaluations, and a level per instance."""
+    """A tested configuration and measure, with the others' mean on each instance."""
 
     configuration: str
     measure: str
     is_missing: Bools  #: shape (I,)
-    #: shape (I,), mean of the other configurations on each instance, of logarithms for
-    #: costs; NaN if no other configuration is evaluated on the instance
+    #: shape (I,), mean score (or mean logarithm of the cost) of the other
+    #: configurations on each instance; NaN if no other configuration is evaluated on
+    #: the instance
     levels: Floats
 
 
@@ -56,11 +57,11 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     For each configuration with missing evaluations, the instances on which it is
     missing are compared with the instances on which it is present. They are compared by
     the scores of the *other* configurations, each minus its mean, and by the logarithms
-    of their costs. The statistic is a difference of means over its standard error. Its
-    distribution is computed with permuted instances. A permutation applies to all
-    configurations and measures, and the largest statistic over these is used (Westfall
-    and Young). The sum of the statistics of each measure is tested as well, because it
-    is large if there are many small differences of one sign.
+    of their costs. The statistic is a difference of means over its standard error. It
+    is compared with the largest statistic over all configurations and measures, under
+    permutations of the instances (Westfall and Young). The sum of the statistics over
+    configurations is also tested, for each measure, because it is large if there are
+    many small differences of one sign.
 
     Parameters
     ----------
@@ -72,12 +73,12 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     -------
     list of Dependence
         Significant results, smallest p-value first. The list is empty if nothing is
-        missing, or if everything may be missing at random.
+        missing, or if all missing evaluations may be missing at random.
 
     Notes
     -----
-    Time O(K I D R) for R permutations; a complete table takes no time. If evaluations
-    are missing at random, the probability of a result is about `FALSE_ALARMS`.
+    Time O(K I D R) for R permutations, unless the table is complete. If evaluations are
+    missing at random, the probability of a significant result is about `FALSE_ALARMS`.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
 
 
 def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
-    """Yield the testable configurations with missing evaluations, once per measure."""
+    """Yield a test case per objective or cost and configuration with missing rows."""
     rows = table.rows
     arm = rows["config"].cat.codes.to_numpy()
     _, instance = np.unique(rows["instance"].cat.codes, return_inverse=True)
@@ -181,10 +182,10 @@ def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
 def _join_clusters(
     is_missing: Bools, levels: Floats, clusters: NDArray[np.int64]
 ) -> tuple[Bools, Floats]:
-    """Return masks and levels per cluster instead of per instance.
+    """Return the mask and the means per cluster instead of per instance.
 
-    A cluster counts as missing if more than half of its instances are missing. Its
-    level is the mean level of its instances.
+    A cluster counts as missing if more than half of its instances are missing. Its mean
+    is the mean over its instances.
     """
     _, place = np.unique(clusters, return_inverse=True)
     n_clusters = place.max() + 1

@@ -1,8 +1,8 @@
-"""Tests and intervals for counts of errors in paired replays.
+"""Tests and intervals for the numbers of errors of two methods in the same replays.
 
-Two methods err ``first`` and ``second`` times in the same ``replays``. A paired test
-uses only the replays in which exactly one of them errs. It therefore also depends on
-``both``, the number of replays in which both err.
+In ``replays`` simulated runs, one method errs ``first`` times, and the other errs
+``second`` times. A paired test uses only the replays in which exactly one of them errs.
+It therefore also depends on ``both``, the number of replays in which both err.
 """
 
 from bisect import bisect_left
@@ -18,7 +18,7 @@ from cobandit.errors import CobanditError
 
 #: Level of the tests.
 LEVEL = 0.05
-#: Power at which there are enough replays.
+#: Power that `replays_needed` requires.
 POWER = 0.8
 #: Columns of `joint_errors`.
 JOINT_COLUMNS = [
@@ -32,9 +32,9 @@ JOINT_COLUMNS = [
     "first_spends",
     "second_spends",
 ]
-#: Slack of sums of probabilities.
+#: Tolerance for rounding errors in sums of probabilities.
 TINY = 1e-12
-#: Distance from the observed difference at which the search for a limit begins.
+#: The search for a limit begins at this distance from the observed difference.
 APART = 1e-9
 
 
@@ -46,16 +46,17 @@ def joint_errors(runs: pd.DataFrame, first: str = "CoPSI") -> pd.DataFrame:
     runs : DataFrame
         Results of `cobandit.replay_identification`.
     first : str
-        The method with which all others are compared. Budgets that are too small for it
-        are left out.
+        The method with which all others are compared. Budgets that are too small for
+        this method are left out.
 
     Returns
     -------
     DataFrame
-        One row per budget and other method: ``rho``; ``method`` and ``options`` of the
-        other method; ``n``, the number of replays; ``first``, ``second`` and ``both``,
-        the numbers of replays in which the first method, the other method and both err;
-        ``first_spends`` and ``second_spends``, the mean spent shares of the budget.
+        One row per budget and other method, with columns ``rho``; ``method`` and
+        ``options`` of the other method; ``n``, the number of replays; ``first``,
+        ``second`` and ``both``, the numbers of replays in which the first method, the
+        other method and both err; and ``first_spends`` and ``second_spends``, the mean
+        shares of the budget that these methods spend.
 
     Examples
     --------
@@ -104,7 +105,8 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
     Parameters
     ----------
     only_first, only_second : array_like of int
-        Numbers of replays in which only the first, and only the second, method errs.
+        Numbers of replays in which only the first method errs, and in which only the
+        second method errs.
 
     Returns
     -------
@@ -123,7 +125,7 @@ def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> NDArray[np.float64
 
 
 def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
-    """Return the joint counts that two counts of errors allow, with their p-values.
+    """Return all possible numbers of common errors of two methods, with p-values.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
     more_errors = max(first, second)
     if more_errors > replays:
         raise CobanditError(
-            f"{more_errors} errors do not fit into {replays} replays",
+            f"{more_errors} errors are more than the {replays} replays",
             argument="errors",
             code="too-large",
         )
@@ -161,7 +163,7 @@ def couplings(first: int, second: int, replays: int) -> pd.DataFrame:
 
 
 def compare(first: int, second: int, replays: int) -> dict[str, float]:
-    """Test two counts of errors in the same replays, if the joint count is unknown.
+    """Test two numbers of errors if the number of common errors is unknown.
 
     Parameters
     ----------
@@ -172,11 +174,11 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     -------
     dict
         ``best`` and ``worst``, the smallest and the largest p-value of `mcnemar` over
-        all possible joint counts; ``independent``, the p-value if errors coincide as
-        often as in independent replays (rounded); ``needed``, the smallest joint count
-        from which on all p-values are at most `LEVEL`, NaN if there is none; ``fisher``
-        and ``score``, the p-values of Fisher's exact test and of the score test with
-        pooled variance, which ignore the pairing.
+        all possible numbers of common errors; ``independent``, the p-value if this
+        number is its expectation for independent errors (rounded); ``needed``, the
+        smallest number of common errors from which on all p-values are at most `LEVEL`,
+        or NaN; and ``fisher`` and ``score``, the p-values of Fisher's exact test and of
+        the score test with pooled variance, which ignore the pairing.
 
     Examples
     --------
@@ -188,7 +190,7 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
     both = table["both"].to_numpy()
     p_values = table["p"].to_numpy()
 
-    # number of joint counts at the upper end that are all significant
+    # length of the last run of possible numbers that are all significant
     is_significant = p_values <= LEVEL
     n_enough = int(np.argmin(is_significant[::-1]))
     if is_significant.all():
@@ -225,8 +227,8 @@ def paired_difference(
     Parameters
     ----------
     only_first, only_second, replays : int
-        Numbers of replays in which only the first, and only the second, method errs,
-        and number of all replays.
+        Numbers of replays in which only the first method errs, and in which only the
+        second method errs; and number of all replays.
     level : float
         Confidence level in (0, 1).
 
@@ -251,7 +253,7 @@ def paired_difference(
     n_differ = only_first + only_second
     if n_differ > n:
         raise CobanditError(
-            f"{n_differ} disagreements do not fit into {n} replays",
+            f"{n_differ} replays with one error are more than the {n} replays",
             argument="errors",
             code="too-large",
         )
@@ -260,17 +262,17 @@ def paired_difference(
     z = float(scipy.stats.norm.isf((1 - level) / 2))
 
     def excess(delta: float, sign: int) -> float:
-        """Return a function of ``delta`` that is zero at a limit of the interval.
+        """Return a value that is zero if ``delta`` is a limit of the interval.
 
-        The limits are where the score statistic is ``sign * z``.
+        At the limits, the score statistic is ``sign * z``.
         """
         mle = constrained_mle(only_first, only_second, n, delta)
         spread = n * (2 * mle + delta * (1 - delta))
         distance = only_first - only_second - n * delta
         return float(distance - sign * z * sqrt(max(spread, 0.0)))
 
-    # If the methods never differ, or always, the observed difference is also a root.
-    # The search therefore begins next to it.
+    # The observed difference is also a root if the methods never or always differ.
+    # The search therefore begins at a small distance from it.
     low = -1.0
     if difference > -1:
         low = scipy.optimize.brentq(excess, -1.0, difference - APART, args=(1,))
@@ -285,8 +287,8 @@ def constrained_mle(
 ) -> float:
     """Return the maximum-likelihood probability that only the second method errs.
 
-    The constraint is that the probability of an error of only the first method is
-    larger by ``delta``.
+    The constraint is that the probability that only the first method errs is larger by
+    ``delta``.
 
     Parameters
     ----------
@@ -320,9 +322,8 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     first, second : float
         Error probabilities.
     both : float
-        Probability that both err in the same replay: ``first * second`` if errors are
-        independent, and at most ``min(first, second)``, if one method errs only when
-        the other one errs.
+        Probability that both err in the same replay. It is ``first * second`` if errors
+        are independent, and at most ``min(first, second)``.
 
     Returns
     -------
@@ -343,7 +344,9 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     differ = first + second - 2 * both
     if both > min(first, second) or first + second - both > 1 + TINY:
         raise CobanditError(
-            f"errors of {first} and {second} cannot coincide with probability {both}",
+            f"both is {both}, but with error probabilities {first} and {second}, the"
+            f" probability of two errors must be from"
+            f" {max(0.0, first + second - 1):.6g} to {min(first, second):.6g}",
             argument="both",
             code="out-of-range",
         )
@@ -353,8 +356,9 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     ends = scipy.stats.binom.ppf([1e-13, 1 - 1e-13], replays, differ)
     disagreements = np.arange(int(ends[0]), int(ends[1]) + 1)
 
-    # the test rejects if the rarer kind of difference occurs at most `critical` times;
-    # the binomial quantile is one too large if its p-value exceeds the level
+    # the test rejects if the rarer of the two kinds of replays with one error occurs
+    # at most `critical` times; the binomial quantile is one too large if its p-value
+    # exceeds the level
     critical = scipy.stats.binom.ppf(LEVEL / 2, disagreements, 0.5)
     critical -= mcnemar(critical, disagreements - critical) > LEVEL
     share = min(1.0, max(0.0, first - both) / differ)
@@ -375,8 +379,8 @@ def replays_needed(first: float, second: float, both: float) -> float:
     Returns
     -------
     float
-        A whole number, found by doubling and bisection, such that one replay fewer is
-        not enough. It is infinite if the error probabilities are equal.
+        The smallest sufficient number, found by doubling and bisection. It is infinite
+        if the error probabilities are equal.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Pairwise comparisons of configurations on shared instances.
 
-An evaluation table is one sample of instances. Configurations share the instances, so
-the errors of their means are correlated.
+The instances of a table are one sample, which configurations share. The errors of their
+means are therefore correlated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def cost_aware_front(means: Floats, costs: Floats) -> Bools:
-    """Return the Pareto front of means (K, D) and costs (K,), in the standard order.
+    """Return a mask of the Pareto front of means (K, D) and costs (K,).
+
+    Dominance is in the standard order: nowhere worse, and better or cheaper in one.
 
     Examples
     --------
@@ -33,32 +35,37 @@ def cost_aware_front(means: Floats, costs: Floats) -> Bools:
 
 
 class PairGaps(NamedTuple):
-    """Gaps of k arms to all K arms, in each of the compared coordinates (rows)."""
+    """Paired differences between k arms and all K arms, per compared coordinate.
 
-    arms: Ints  #: shape (k,), numbers of the arms
+    The coordinates (rows) are the objectives and minus the cost.
+    """
+
+    arms: Ints  #: shape (k,), numbers of the k arms
     ratios: Floats  #: shape (rows, k, K), t-statistics of the gaps
     errors: Floats  #: shape (rows, k, K), standard errors for new instances
     gaps: Floats  #: shape (rows, k, K), positive if the other arm is ahead
-    #: shape (rows, k, K), standard errors in the t-statistics. They are smaller than
-    #: ``errors`` if gaps are about the benchmark itself.
+    #: shape (rows, k, K), standard errors in ``ratios``. They are smaller than
+    #: ``errors`` if the population is the benchmark itself.
     remaining_errors: Floats
     #: shape (k, K), number of shared instances, or of clusters with such instances
     shared: Ints
 
 
 class SharedMeans(NamedTuple):
-    """Gaps of k arms to m other arms on shared instances, and their squared errors."""
+    """Paired differences between k arms and m other arms, with squared errors."""
 
     gaps: Floats  #: shape (D + 1, k, m), positive if the other arm is ahead
     squares: Floats  #: shape (D + 1, k, m), squared standard errors
-    #: shape (D + 1, k, m), contribution of the additional instances to the squares
+    #: shape (D + 1, k, m), part of the squares that comes from the additional instances
+    #: (see `Paired`)
     added: Floats
     counts: Ints  #: shape (k, m), number of shared instances
-    units: Ints  #: shape (k, m), number of clusters of these, or of instances
+    #: shape (k, m), number of clusters of these; without clusters, of instances
+    units: Ints
 
 
 class Front(NamedTuple):
-    """Membership of the front on shared instances."""
+    """Members of the front, by comparisons on shared instances."""
 
     on_front: Bools  #: shape (K,), mask of the front
     #: shape (K,), mask of arms in a cycle, in which each arm is ahead of the next
@@ -81,26 +88,26 @@ class Paired:
     have n - 1 degrees of freedom. Gaps remain means over instances.
 
     A few equal scores would have a variance of zero. The variance therefore includes
-    one additional instance per arm, with the variance of the pooled arms. If gaps are
-    those on the benchmark itself, its N instances are a finite population, and the
-    variance is multiplied by :math:`1 - n_{ij} / N`. Gaps are exact if everything is
-    evaluated.
+    one additional instance per arm, with the variance pooled over all arms. If the
+    population is the benchmark itself, its N instances are a finite population, and the
+    variance is multiplied by :math:`1 - n_{ij} / N`. Gaps are then exact if everything
+    is evaluated.
 
     If some evaluations are missing, the reported means are adjusted to all instances
-    (`cobandit.tables.adjusted`). Gaps of pairs are then not always consistent: each of
-    three arms may be ahead of the next, and the last ahead of the first. In such a
-    cycle, the adjusted means decide.
+    (`cobandit.tables.adjusted`). Gaps of pairs may then be inconsistent: of three arms,
+    the first may be ahead of the second, the second ahead of the third, and the third
+    ahead of the first. In such a cycle, the adjusted means decide.
 
     Parameters
     ----------
     table : EvaluationTable
     finite : bool
-        Whether gaps are about the benchmark itself. Only missing evaluations are then
-        uncertain.
+        Whether the population is the benchmark itself. Only missing evaluations are
+        then uncertain.
     strict : bool
-        If True, dominance is the paper's: better in every objective, at any cost. If
-        False, it is at least as good in every objective and in cost, and better in one
-        of them.
+        If True, an arm dominates as in the paper: it is better in every objective,
+        whatever the cost. If False, it dominates if it is at least as good in every
+        objective and in cost, and better in one of them.
 
     Attributes
     ----------
@@ -114,12 +121,12 @@ class Paired:
         Number of evaluated instances of each arm, and number of missing instances of
         the benchmark.
     units : ndarray of int, shape (K,)
-        Number of clusters of the evaluated instances of each arm; without clusters,
+        Number of clusters among the evaluated instances of each arm; without clusters,
         number of instances.
     variances : ndarray, shape (D + 1, K)
         Variance of the mean of each arm over its evaluated instances.
     one_more : ndarray, shape (D + 1, K)
-        Contribution of the additional instance to the variances.
+        Part of the variances that comes from the additional instances.
 
     Examples
     --------
@@ -161,10 +168,10 @@ class Paired:
         self.variances += self.one_more
 
     def _vary_one_more(self) -> Floats:
-        """Return the contribution of the additional instances, shape (D + 1, K).
+        """Return the variance that the additional instances contribute, (D + 1, K).
 
-        Its variance is the pooled variance of all arms, for costs relative to the mean
-        cost of the arm.
+        An additional instance has the variance pooled over all arms. For costs, this is
+        the variance relative to the mean cost of the arm.
         """
         n = self.units.astype(float)
         costs = self._centres[-1]
@@ -175,7 +182,7 @@ class Paired:
         return np.asarray(of_instance / n**2)
 
     def _count_units(self) -> Ints:
-        """Return the number of units per arm, the distinct pairs of arm and unit."""
+        """Return the number of clusters (or instances) with evaluations of each arm."""
         evaluations = self.evaluations
         arm = np.repeat(np.arange(len(self.counts)), self.counts)
         unit = evaluations.unit[evaluations.instance]
@@ -239,9 +246,10 @@ class Paired:
         return pareto_mask(means) if self.strict else cost_aware_front(means, costs)
 
     def influence(self, arms: Ints) -> Floats:
-        """Return the influences of units on the means of arms, shape (D + 1, k, G).
+        """Return the influence of each unit on the means of arms, shape (D + 1, k, G).
 
-        The last row has the influences on minus the mean cost.
+        Units are clusters or instances. The sum of squared influences is the estimated
+        variance of a mean. The last row is for minus the mean cost.
         """
         values, present = self.evaluations.block(arms)
         values -= self._centres[:, arms, None]
@@ -257,7 +265,8 @@ class Paired:
         Returns
         -------
         influence : ndarray, shape (D + 1, m, G)
-            Influence of each instance, or cluster, on each gap.
+            Influence of each instance (or cluster) on each gap. The sum of squared
+            influences is the estimated variance of the gap.
         gaps : ndarray, shape (D + 1, m)
             Gap on the shared instances, positive if the other arm is ahead, and 0 if
             there are fewer than two shared instances.
@@ -281,9 +290,10 @@ class Paired:
         return influence, gaps, counts, units
 
     def step(self, lower: int, upper: int) -> tuple[Floats, float]:
-        """Return the gains of one arm over another, shape (D,), and the ratio of costs.
+        """Return the gains of an arm over another, shape (D,), and the ratio of costs.
 
-        Both are computed on the instances that the two share; NaN if they share none.
+        Both are computed on the instances that the two arms share; NaN if they share
+        none.
         """
         if self.complete:
             gains = self.means[upper] - self.means[lower]
@@ -297,7 +307,7 @@ class Paired:
         return means[:-1, 1] - means[:-1, 0], float(means[-1, 1] / means[-1, 0])
 
     def fall_behind(self, objective: int) -> Floats:
-        """Return the largest gap of each arm to another arm in an objective, (K,)."""
+        """Return by how much each arm is behind the best one in an objective, (K,)."""
         if self.complete:
             means = self.means[:, objective]
             return np.asarray(means.max() - means)
@@ -306,7 +316,7 @@ class Paired:
         )
 
     def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
-        """Yield the comparisons of arms with every arm, in blocks; of all by default.
+        """Yield blocks of comparisons between ``arms`` (by default all) and all arms.
 
         In the standard order, a certain equality in a coordinate counts as being ahead
         in it. Equality is certain for exact means on the benchmark, and for costs that
@@ -332,7 +342,7 @@ class Paired:
             yield from dense.cut_runs(block, width)
 
     def _judge(self, arms: Ints, compared: SharedMeans) -> PairGaps:
-        """Return the t-statistics of gaps; exact ties are infinite evidence."""
+        """Return the t-statistics of gaps; they are infinite for certain equalities."""
         rows = self.n_compared
         gaps = compared.gaps[:rows]
         squares = compared.squares[:rows]
@@ -346,7 +356,7 @@ class Paired:
         is_exact = missing == 0
         remaining_errors = np.sqrt(np.maximum(missing * squares, 0.0))
 
-        # a gap of zero is no evidence, unless it is exact
+        # a gap of zero has the t-statistic zero, unless it is exact
         no_gap = np.where(is_exact, -np.inf, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(gaps == 0, no_gap, gaps / remaining_errors)
@@ -395,7 +405,8 @@ class Paired:
             influence, gaps[:, k], counts[k], units[k] = self.gap_influence(arm, others)
             squares[:, k] = (influence**2).sum(axis=2)
 
-        # the variance of one unit, spread over the units that the two arms share
+        # the variance of one additional unit, divided by the squared number of shared
+        # units
         of_unit = self.one_more * self.units**2.0
         of_both = of_unit[:, some, None] + of_unit[:, None, others]
         added = of_both / np.maximum(units, 1) ** 2.0
@@ -406,7 +417,7 @@ class Paired:
 def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
     """Return the mask of pairs of arms whose costs are equal on every shared instance.
 
-    Without the additional instances, the gap of such a pair has no variance.
+    The variance of such a gap comes only from the additional instances.
     """
     square = compared.squares[row]
     varies_by_one_more = square - compared.added[row] <= TIE * square

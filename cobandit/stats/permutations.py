@@ -1,4 +1,4 @@
-"""Permutation tests of several statistics together, by their maximum.
+"""Joint permutation tests of several statistics, by their maximum.
 
 All statistics are computed on the same permutations, so the distribution of their
 maximum accounts for their dependence (Westfall and Young, Resampling-Based Multiple
@@ -16,9 +16,9 @@ from cobandit.dominance import TIE
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Probability of a report if the hypothesis is true.
+#: Level of the tests: probability of a report if nothing is wrong.
 FALSE_ALARMS = 0.01
-#: Number of permutations of a small table, and of a very large table.
+#: Number of permutations for a small table, and for a very large table.
 MOST_PERMUTATIONS = 999
 FEWEST_PERMUTATIONS = 199
 #: Number of values that all permutations of a test may process together.
@@ -66,7 +66,8 @@ def permutation_p_value(statistic: float, largest: Floats) -> float:
     Returns
     -------
     float
-        p-value, at least 1 / (R + 1), since the observed order counts as a permutation.
+        p-value. It is at least 1 / (R + 1), because the observed order counts as a
+        permutation.
 
     Examples
     --------

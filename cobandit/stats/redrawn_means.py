@@ -1,4 +1,4 @@
-"""The Bayesian bootstrap of the means of a table."""
+"""Bootstrap replicates of the means of a table (Bayesian bootstrap)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 def redraw_means(
     table: EvaluationTable, replications: int = 1000, seed: int = 0
 ) -> tuple[Floats, Floats]:
-    r"""Return redrawn means of a table by the Bayesian bootstrap over instances.
+    r"""Return bootstrap replicates of a table's means (Bayesian bootstrap).
 
     .. math::
 
         \mu_i^{(r)} = \sum_{s \in S_i} w_s^{(r)} x_{is}
             \Big/ \sum_{s \in S_i} w_s^{(r)}, \qquad w_s^{(r)} \sim \mathrm{Exp}(1),
 
-    Each instance, or each cluster of instances, has one weight, the same for every
+    Here :math:`S_i` are the instances with an evaluation of configuration i. Each
+    instance, or each cluster of instances, has one weight, the same for every
     configuration and objective (Rubin, Annals of Statistics 9, 1981). Weights are never
-    zero, so a configuration with few instances has a mean in every redraw. If
-    evaluations are missing, redrawn means are adjusted to all instances like the means
+    zero, so a configuration with few instances has a mean in every replicate. If
+    evaluations are missing, replicates are adjusted to all instances like the means
     themselves, to first order in the weights
     (`cobandit.tables.adjusted.AdjustedMeans.redraw`).
 
@@ -36,21 +37,20 @@ def redraw_means(
     table : EvaluationTable
         Table of which both splits are used.
     replications : int
-        Number of redraws, R.
+        Number of replicates, R.
     seed : int
 
     Returns
     -------
     means : ndarray, shape (R, K, D)
-        Redrawn mean objectives.
+        Replicates of the mean objectives.
     costs : ndarray, shape (R, K)
-        Redrawn mean costs, in the unit of the table.
+        Replicates of the mean costs, in the unit of the table.
 
     Notes
     -----
-    Time O(R K I D) for I distinct instances, by matrix products; memory O(R K D). The
-    redrawn means of a configuration with equal scores have no variance, which
-    `cobandit.recommend` takes into account.
+    Time O(R K I D) for I distinct instances, by matrix products; memory O(R K D). If
+    all scores of a configuration are equal, its replicates have no variance.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def redraw_means(
     evaluations = Evaluations(table)
     means = np.empty((len(evaluations.values), replications, table.n_arms))
 
-    # process as many redraws at a time as fit into a block
+    # process as many replicates at a time as fit into a block
     n_at_once = dense.BLOCK_SIZE // evaluations.n_instances
     for block in dense.cut_runs(np.arange(replications), n_at_once):
         unit_weights = rng.standard_exponential((len(block), evaluations.n_units))

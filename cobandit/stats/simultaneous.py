@@ -1,14 +1,14 @@
-r"""Levels of single comparisons that make all memberships of a front right together.
+r"""Levels of single comparisons at which all decided memberships are right together.
 
-Critical values come from a step-down max-t procedure, paired on instances.
-Configurations share instances, so their t-statistics are correlated, and the
+Critical values come from a step-down max-t procedure, with comparisons paired on
+instances. Configurations share instances, so their t-statistics are correlated, and the
 largest of them is smaller than Bonferroni's inequality assumes. The distribution of the
 largest is simulated. Every instance gets a standard normal weight, the same for all
-configurations and objectives, so simulated errors are correlated like the errors
-of the means. Memberships that are decided at one step are removed, so the next
-step has fewer comparisons (Romano and Wolf, Econometrica 73, 2005). Gaps of more than
-three standard errors in the other direction are left out, since they cannot cause an
-error (Hansen, Journal of Business and Economic Statistics 23, 2005).
+configurations and objectives, so simulated errors are correlated like the errors of the
+means. Memberships that are decided at one step are removed, so the next step has fewer
+comparisons (Romano and Wolf, Econometrica 73, 2005). Comparisons with a gap of more
+than three standard errors in the other direction are left out, because they cannot
+cause an error (Hansen, Journal of Business and Economic Statistics 23, 2005).
 
 Student's distribution is from `scipy.special`, because importing `scipy.stats` takes as
 long as a whole recommendation.
@@ -31,7 +31,8 @@ DRAWS = 2000
 FEWEST_DRAWS = 200
 #: Number of values that all draws may process together.
 WORK = 10**9
-#: Smallest number of draws beyond a quantile. With fewer, Bonferroni's level is used.
+#: Smallest number of draws beyond a quantile. If there are fewer, Bonferroni's level is
+#: used.
 BEYOND = 5
 #: Gap, in standard errors, from which on its sign counts as certain.
 CLEAR = 3.0
@@ -40,16 +41,16 @@ CLEAR = 3.0
 class Levels(NamedTuple):
     """One-sided levels of single comparisons for a joint error probability."""
 
-    #: level at which one configuration beats another everywhere, which is then off the
-    #: front
+    #: level of the test that some configuration beats another one in every coordinate,
+    #: so that the other one is off the front
     off_front: float
-    #: level at which a configuration is beaten by no other everywhere, and is on the
-    #: front
+    #: level of the test that a configuration beats another one in some coordinate. It
+    #: is on the front if this holds against every other one
     on_front: float
 
 
 class DrawnErrors:
-    """Simulated errors of gaps, which are correlated like the true errors.
+    """Simulated errors of pairwise differences, correlated like the true errors.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class DrawnErrors:
         return noise
 
     def of_gaps(self, arm: int, others: Ints) -> NDArray[np.float32]:
-        """Return errors of the gaps of an arm to other arms, shape (D + 1, m, R)."""
+        """Return simulated errors of an arm's gaps to other arms, (D + 1, m, R)."""
         errors: NDArray[np.float32]
         if self._compared.complete:
             errors = self._errors[:, others] - self._errors[:, [arm]]
@@ -111,16 +112,18 @@ class DrawnErrors:
 
 
 class ClearestEvidence(NamedTuple):
-    """Clearest evidence per arm that one other arm beats it everywhere."""
+    """For each arm, the clearest evidence that one other arm beats it everywhere."""
 
-    ratios: Floats  #: shape (K,), smallest t-statistic over the coordinates
-    shared: Ints  #: shape (K,), number of instances or clusters of the comparison
+    #: shape (K,), smallest t-statistic of this other arm over the coordinates
+    ratios: Floats
+    #: shape (K,), number of instances or clusters that the two arms share
+    shared: Ints
 
 
 def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
-    """Return the clearest evidence against each arm.
+    """Return, for each arm, the clearest evidence that another arm dominates it.
 
-    It has the smallest probability under the hypothesis of equal arms.
+    The clearest evidence is the one that is least probable if the two arms are equal.
     """
     ratios = []
     shared = []
@@ -140,14 +143,15 @@ def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
 
 
 def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
-    r"""Return levels of single comparisons that make all memberships right together.
+    r"""Return levels of single tests at which all decided memberships hold jointly.
 
     Let :math:`g_i = \max_j \min_d t_{ij}^{(d)}` be the clearest evidence that some j
     beats i everywhere. If :math:`g_i` is large, i is off the front; if :math:`-g_i` is
-    large, i is on it. Every possible error gets an equal share of alpha. For
-    configurations that may be wrongly on the front, the share is divided among the
-    compared coordinates. For those that may be wrongly off it, the level comes from the
-    distribution of the largest :math:`g_i` among them if none of them is beaten.
+    large, i is on the front. Every possible error gets an equal part of alpha. For
+    configurations that may be wrongly included in the front, this part is divided among
+    the compared coordinates. For configurations that may be wrongly excluded, the level
+    comes from the distribution of the largest of their :math:`g_i`, if none of them is
+    beaten.
 
     Parameters
     ----------
@@ -159,7 +163,7 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     Returns
     -------
     Levels
-        Levels, at least Bonferroni's.
+        Levels, which are at least as large as Bonferroni's.
 
     Notes
     -----
@@ -212,7 +216,7 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
 
 
 def _count_draws(compared: Paired) -> int:
-    """Return the number of draws that time and memory allow."""
+    """Return the number of simulated draws that time and memory allow."""
     room = WORK / (compared.n_compared * len(compared.costs) ** 2)
     if not compared.complete:  # all weights are in memory together
         room = min(room, 8 * dense.BLOCK_SIZE / compared.evaluations.n_units)
@@ -229,7 +233,9 @@ def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
 
 
 def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
-    """Return upper Student quantiles for numbers of instances, infinite below two.
+    """Return upper quantiles of Student's distribution, given numbers of instances.
+
+    Quantiles for fewer than two instances are infinite.
 
     Examples
     --------
@@ -242,7 +248,7 @@ def critical_value(counts: ArrayLike, alpha: float | Floats) -> Floats:
 
 
 def critical_values(shared: Ints, level: float) -> Floats:
-    """Return critical values for numbers of shared instances, each computed once."""
+    """Return critical values for an array of numbers of shared instances."""
     counts, place = np.unique(shared, return_inverse=True)
     return critical_value(counts, level)[place].reshape(shared.shape)
 
@@ -260,11 +266,12 @@ def smallest_ratios(gaps: PairGaps) -> Floats:
 def _largest(
     compared: Paired, is_open: Bools, errors: DrawnErrors
 ) -> NDArray[np.float32]:
-    """Return draws of the largest statistic per open arm if no other arm is ahead.
+    """Return draws of each open arm's largest statistic in comparisons with others.
 
-    The shape is (K, R). Other arms that are clearly behind in some objective are left
-    out. If another arm is clearly ahead in some objectives, but not in all, these
-    objectives are left out.
+    The draws follow the distribution under the hypothesis that no other arm dominates
+    the open arm. The shape is (K, R). Other arms that are clearly behind in some
+    objective are left out. If another arm is clearly ahead in some objectives, but not
+    in all, these objectives are left out.
     """
     largest = np.full((len(is_open), errors.replications), -np.inf, dtype=np.float32)
     for gaps in compared.dominance(np.flatnonzero(is_open)):
@@ -290,7 +297,7 @@ def _largest(
 
 
 def _level(largest: NDArray[np.float32], alpha: float) -> float:
-    """Return the level at a quantile of the largest statistic, 0 with too few draws."""
+    """Return the level for a quantile of the largest statistic; 0 for few draws."""
     if not len(largest) or alpha * largest.shape[1] < BEYOND:
         return 0.0
     quantile = np.quantile(largest.max(axis=0), 1 - alpha, method="higher")

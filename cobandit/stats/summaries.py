@@ -1,4 +1,4 @@
-"""Means over replications with 95 % intervals, and their tables."""
+"""Means over replications, with 95 % intervals."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -18,13 +18,13 @@ NORMAL = 1.96
 RESAMPLES = 2000
 #: Confidence level of all intervals.
 CONFIDENCE = 0.95
-#: Largest number of replications whose shares in the resamples are cached (32 MB).
+#: Largest number of replications for which resamples are cached (32 MB).
 LARGEST_SHARED = 2000
 
 
 @lru_cache(maxsize=4)
 def _shares(n: int) -> NDArray[np.float64]:
-    """Return the shares of n replications in each resample, shape (RESAMPLES, n)."""
+    """Return the weights of n replications in each resample, shape (RESAMPLES, n)."""
     drawn = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
     return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
 
@@ -32,8 +32,8 @@ def _shares(n: int) -> NDArray[np.float64]:
 def resampled_means(values: ArrayLike) -> NDArray[np.float64]:
     """Return the means of bootstrap resamples of replications.
 
-    The resamples depend on the number of replications only. If two arrays of values
-    belong to the same replications, their resampled means are therefore paired.
+    The resamples depend only on the number of replications. Resampled means of two
+    quantities in the same replications are therefore paired.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float]:
     Returns
     -------
     low, high : float
-        Limits; both are the value itself if all values are equal.
+        Limits. If all values are equal, both limits are this value.
 
     Examples
     --------
@@ -112,16 +112,16 @@ def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
 def rows_by_cell(
     runs: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], NDArray[np.intp]]]:
-    """Yield the cells of a replay with the positions of their rows.
+    """Yield the combinations of values of some columns, and the rows of each.
 
-    Cells are in the order of their appearance. Selecting from arrays by position is
-    much faster than selecting from the frame.
+    Combinations (cells) are in the order of their appearance. Selecting from arrays by
+    position is much faster than selecting from the frame.
 
     Parameters
     ----------
     runs : DataFrame
     by : sequence of str
-        Columns that identify a cell.
+        Columns whose combinations of values are the cells.
 
     Yields
     ------
@@ -144,11 +144,11 @@ def rows_by_cell(
 def summarise(
     runs: pd.DataFrame, column: str, by: tuple[str, ...] = ("method", "options", "rho")
 ) -> pd.DataFrame:
-    """Return the mean of a column of a replay and its 95 % interval, per cell.
+    """Return means over replications of a column of a replay, with 95 % intervals.
 
-    Boolean columns are proportions and have Wilson intervals. Other columns have
-    bootstrap percentile intervals over replications. Infeasible runs are left out. A
-    cell without feasible runs has NaN.
+    A boolean column gives proportions with Wilson intervals. Other columns have
+    bootstrap percentile intervals over replications. Infeasible runs are left out. If
+    no run is feasible, the mean is NaN.
 
     Parameters
     ----------
@@ -157,14 +157,14 @@ def summarise(
     column : str
         Summarised column, such as ``"efficiency_regret"``, ``"f1"`` or ``"correct"``.
     by : tuple of str
-        Columns that identify a cell.
+        Columns whose combinations of values (cells) have separate means.
 
     Returns
     -------
     DataFrame
-        One row per cell: the columns ``by``; ``runs``, the number of feasible
-        replications; ``mean``; ``low`` and ``high``; for a boolean column also
-        ``successes``.
+        One row per cell, with the columns ``by``; ``runs``, the number of feasible
+        replications; ``mean``; ``low`` and ``high``, the interval; and for a boolean
+        column also ``successes``.
 
     Examples
     --------

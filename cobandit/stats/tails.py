@@ -1,4 +1,4 @@
-"""Heavy tails of costs: the share of a mean that may be due to unobserved costs."""
+"""Heavy tails of costs: the share of a mean cost due to costs not yet observed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
-    r"""Return an estimate of the share of a mean cost that is beyond observed costs.
+    r"""Estimate the share of a mean cost that is due to costs above any observed one.
 
     .. math::
 
@@ -17,11 +17,12 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
 
     Hill's estimate :math:`\hat\xi` (Annals of Statistics 3, 1975) uses the :math:`k = 2
     \sqrt n` largest of n costs, and :math:`\xi` is three standard errors larger. For a
-    Pareto tail of index :math:`\xi`, u is the share of the mean beyond the 1 - 1/n
-    quantile, minus the same share for constant costs. For sixty costs within a factor
-    of two, u is about 0.01; for sixty exponential costs, about a half; and for sixty
-    costs with a Pareto tail of exponent 1.25, it is 1. If the largest cost occurs three
-    times or more, costs have a cap, such as a limit of generated tokens, and no tail.
+    Pareto tail of index :math:`\xi`, u is the share of the mean due to costs above the
+    1 - 1/n quantile, minus the same share for constant costs. For sixty costs within a
+    factor of two, u is about 0.01; for sixty exponential costs, about a half; and for
+    sixty costs with a Pareto tail of exponent 1.25, it is 1. If the largest cost occurs
+    three times or more, costs are assumed to have a cap, such as a limit of generated
+    tokens, and u is 0.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
     Returns
     -------
     carried : int
-        Number of the most expensive evaluations that make up half of the total cost.
+        Smallest number of evaluations that make up half of the total cost.
     unobserved : float
         The share u.
 

@@ -1,8 +1,9 @@
-r"""Distribution of sums of scores with gamma weights, and its quantiles.
+r"""Distribution of weighted means of scores, with gamma weights, and its quantiles.
 
-Both kinds of limits of means use it. For weights :math:`E_s` of the gamma distribution
-with shape :math:`c_s`, the module computes the probability that :math:`\sum_s E_s (x_s
-- m)` is at most zero, and the m at which this probability has a given value.
+`cobandit.stats.limits` and `cobandit.stats.finite_limits` use this distribution. For
+weights :math:`E_s` of the gamma distribution with shape :math:`c_s`, this module
+computes the probability that :math:`\sum_s E_s (x_s - m)` is at most zero, and the m at
+which this probability has a given value.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ STEPS = 100
 #: Precision of a quantile, as a share of the range. A quantile within this distance of
 #: an end of the range is set to the end.
 PRECISION = 1e-7
-#: Size of w below which the correction of the saddle-point formula is replaced by its
-#: limit.
+#: For :math:`|w|` below this value, the correction in the saddle-point formula is
+#: replaced by its limit.
 NEAR = 1e-3
 
 
@@ -56,11 +57,11 @@ def lower_tail(
 ) -> Floats:
     r"""Return the probability that the weighted mean is below a threshold.
 
-    This is the probability that the weighted sum of distances :math:`a_s` from the
-    threshold is not positive. The lowest possible score is included with the count
-    ``low_count``, the shape of its gamma weight; 1 is an exponential weight.
+    The count of a score is the shape of its gamma weight. The lowest possible score is
+    added with the count ``low_count``. The result is the probability that the weighted
+    sum of the distances :math:`a_s` of scores from the threshold is not positive.
 
-    The result is Barndorff-Nielsen's saddle-point approximation. Let :math:`K(t) =
+    It is computed by Barndorff-Nielsen's saddle-point approximation. Let :math:`K(t) =
     -\sum_s c_s \log(1 - t a_s)` be the cumulant generating function of the sum, and
     :math:`K'(\hat t) = 0`. Then the probability is about :math:`\Phi(w + \log(u / w) /
     w)`, where :math:`w = \mathrm{sgn}(\hat t) \sqrt{-2 K(\hat t)}` and :math:`u = \hat
@@ -158,7 +159,7 @@ def find_quantile(
     low: float,
     high: float,
 ) -> Floats:
-    """Return means at which a probability equals ``tail``, by the secant method.
+    """Return means at which a given function equals ``tail``, by the secant method.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Evaluation tables: schema, cards, readers, transforms and the catalogue."""
+"""Evaluation tables, the cards that describe them, readers and importers."""
 
 from cobandit.tables.card import Card as Card
 from cobandit.tables.catalogue import available as available

@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Largest number of Newton steps for the multiplicative model, and the change below
-#: which the iteration stops.
+#: Newton's method for the multiplicative model stops after this number of steps, or
+#: when the change is below `SMALL`.
 STEPS = 100
 SMALL = 1e-12
 #: Largest change of a log effect in one Newton step.
@@ -19,11 +19,11 @@ LONGEST_STEP = 2.0
 
 
 class AdjustedMeans:
-    r"""Means over all instances, adjusted for each configuration's missing instances.
+    r"""Estimated means over all instances, if some evaluations are missing.
 
     A mean over easy instances does not estimate the mean over all instances. Each value
     is therefore modelled by an effect of its configuration and an effect of its
-    instance, and the mean of configuration i is the model's average over all instances.
+    instance. The mean of configuration i is the model's average over all instances.
     Scores have an additive model, fitted by least squares. Costs have a multiplicative
     model, fitted so that the sums of each configuration and each instance match the
     data (quasi-Poisson):
@@ -34,20 +34,21 @@ class AdjustedMeans:
         \qquad\text{or}\qquad
         c_{is} = a_i b_s + e_{is}, \quad \mu_i = a_i \bar b .
 
-    For two configurations, the difference :math:`\mu_j - \mu_i`, or the ratio, equals
-    the difference or ratio of their means over shared instances. For more, other
-    configurations contribute to the effects of the instances. If nothing is missing,
-    :math:`\mu_i` is the plain mean. If no chain of shared instances connects two
-    configurations, they belong to different parts, and each is adjusted to the
-    instances of its own part.
+    With two configurations, the difference (or ratio) of the two :math:`\mu` equals the
+    difference (or ratio) of their means over shared instances. With more than two, the
+    other configurations contribute to the effects of the instances. If nothing is
+    missing, :math:`\mu_i` is the plain mean. If no chain of shared instances connects
+    two configurations, they belong to different *parts* of the table, and each mean is
+    over the instances of its part.
 
     Parameters
     ----------
     arm, instance : ndarray of int, shape (N,)
-        Numbers of each row's configuration and instance, from 0; every number occurs.
+        Number of each row's configuration, and of its instance, from 0. Every number up
+        to the largest one occurs.
     values : ndarray, shape (N,)
     multiplicative : bool
-        Whether the multiplicative model is fitted, for positive values.
+        Whether the multiplicative model is fitted. It needs positive values.
 
     Attributes
     ----------
@@ -61,8 +62,8 @@ class AdjustedMeans:
 
     Examples
     --------
-    The second configuration was evaluated only on the two easier of three questions. On
-    these its mean is 0.1 below the first's:
+    The second configuration was evaluated only on the two easier of three questions,
+    with a mean that is 0.1 below the mean of the first on these questions:
 
     >>> arm, instance = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
     >>> AdjustedMeans(arm, instance, np.array([0.9, 0.9, 0.3, 0.8, 0.8])).means.round(3)
@@ -137,7 +138,7 @@ class AdjustedMeans:
         self._factor = linalg.cho_factor(information + scale * self._same)
 
     def _solve(self, right: Floats) -> Floats:
-        """Return effects, of mean zero in each part, for right sides (K,) or (K, R)."""
+        """Solve for arm effects with mean zero in each part, given (K,) or (K, R)."""
         effects = linalg.cho_solve(self._factor, right)
         centred: Floats = effects - self._same @ effects
         return centred
@@ -153,7 +154,7 @@ class AdjustedMeans:
         )
 
     def _share_out(self, values: Floats) -> Floats:
-        """Divide the sum of each instance among its rows, by their weights."""
+        """Divide the sum of each instance among its rows, in proportion to weights."""
         shared: Floats = (self._by_instance(values) / self._totals)[
             self._instance
         ] * self._weights
@@ -167,7 +168,7 @@ class AdjustedMeans:
         return averages
 
     def redraw(self, weights: Floats) -> Floats:
-        r"""Return the means for other weights of the instances, to first order.
+        r"""Return the means if instances have other weights, to first order.
 
         Parameters
         ----------

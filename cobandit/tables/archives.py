@@ -1,4 +1,4 @@
-"""Zip archives read member by member, within bounds; nothing is unpacked to disk."""
+"""Reading zip archives member by member, with limits on sizes."""
 
 import struct
 import zipfile
@@ -14,21 +14,18 @@ from cobandit.errors import CobanditError, raise_fault
 #: Largest member of an archive once expanded, in bytes.
 MAX_MEMBER = 256 * 1024**2
 
-#: Largest sum of the members' stated sizes, in bytes. Only one member is in memory at a
-#: time.
+#: Largest sum of the expanded sizes that the archive states, in bytes. Only one member
+#: is in memory at a time.
 MAX_EXPANDED = 16 * 1024**3
 
 #: Zip's number of the Zstandard method, which Inspect has used since 2026.
 ZSTANDARD = 93
-
-COPY_AGAIN = "copy or export it again"
+COPY_AGAIN = "copy or export the file again"
 
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]]]:
-    """Open a zip archive, unless its stated expanded size exceeds the limits.
-
-    Yields the names of the members, and a function that reads a member.
+    """Open a zip archive; yield the names of its members, and a function to read one.
 
     Raises
     ------
@@ -54,13 +51,14 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
 
 
 def _check_names(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """Refuse paths outside the archive; no evaluation log has such paths."""
+    """Raise if a member's path is outside the archive, as in no evaluation log."""
     for member in members:
         name = PurePosixPath(member.filename.replace("\\", "/"))
         has_drive = ":" in "".join(name.parts[:1])
         if name.is_absolute() or ".." in name.parts or has_drive:
             problem = f"the member {member.filename!r} has a path outside the archive"
-            raise_fault(path, problem, "do not trust it", "unsafe-archive")
+            remedy = "do not trust this archive, which no evaluation tool has written"
+            raise_fault(path, problem, remedy, "unsafe-archive")
 
 
 def _check_sizes(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -68,12 +66,12 @@ def _check_sizes(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     largest = max((member.file_size for member in members), default=0)
     if claimed > MAX_EXPANDED or largest > MAX_MEMBER:
         problem = (
-            f"its stated expanded size is {claimed:,} bytes, with {largest:,} in one"
+            f"the archive's expanded size is {claimed:,} bytes, with {largest:,} in one"
             " member"
         )
         remedy = (
-            f"split the evaluation: the limits are {MAX_EXPANDED:,} bytes in total"
-            f" and {MAX_MEMBER:,} per member"
+            "split the evaluation into several logs: the limits are"
+            f" {MAX_EXPANDED:,} bytes in total and {MAX_MEMBER:,} per member"
         )
         raise_fault(path, problem, remedy, "archive-too-large")
 

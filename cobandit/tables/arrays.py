@@ -35,8 +35,11 @@ def read_arrays(
     scores = _fill_masked(rewards)
     scores = scores[:, :, None] if scores.ndim == 2 else scores
     if scores.ndim != 3:
-        problem = f"they have the shape {scores.shape}"
-        remedy = "give (K, N, D), or (K, N) for one objective"
+        problem = f"rewards have the shape {scores.shape}"
+        remedy = (
+            "give an array of shape (K, N, D): configurations, instances, objectives;"
+            " or (K, N) for one objective"
+        )
         raise_fault("rewards", problem, remedy, "wrong-shape")
 
     n_arms, n_instances, n_objectives = scores.shape
@@ -45,12 +48,12 @@ def read_arrays(
     objective_names = _name("objective", objectives, n_objectives)
     reserved = sorted({"config", "instance", "cost"} & {*objective_names})
     if reserved:
-        problem = f"{reserved[0]!r} is the name of another column"
+        problem = f"{reserved[0]!r} is the name of another column of every table"
         raise_fault("objectives", problem, "rename the objective", "reserved-name")
 
     paid = _fill_masked(costs)
     if paid.shape not in (scores.shape[:1], scores.shape[:2]):
-        problem = f"they have the shape {paid.shape}, the rewards {scores.shape}"
+        problem = f"costs have the shape {paid.shape}, but rewards have {scores.shape}"
         remedy = "give one cost per configuration, (K,), or one per evaluation, (K, N)"
         raise_fault("costs", problem, remedy, "wrong-shape")
 
@@ -69,14 +72,14 @@ def _fill_masked(array: ArrayLike) -> np.ndarray:
 
 
 def _name(kind: str, names: Iterable[str] | None, count: int) -> list[str]:
-    """Return names as text; without names, return numbers with leading zeros."""
+    """Return names as text; without names, numbered names such as config07."""
     if names is None:
         n_digits = len(str(count - 1))
         return [f"{kind}{number:0{n_digits}}" for number in range(count)]
 
     texts = [*map(str, names)]
     if len(texts) != count:
-        problem = f"{len(texts)} names for {count} {kind}s in the rewards"
-        remedy = "give a name to each entry of rewards, whose shape is (K, N, D)"
+        problem = f"there are {len(texts)} names for {count} {kind}s in rewards"
+        remedy = f"give one name per {kind}; rewards have the shape (K, N, D)"
         raise_fault(f"{kind}s", problem, remedy, "wrong-shape")
     return texts

@@ -14,7 +14,7 @@ MAX_FILE = 1024**3
 
 
 def find_files(paths: Sequence[Path], patterns: Sequence[str], kind: str) -> list[Path]:
-    """List the named files, and the files of named folders that match a pattern.
+    """Return all files at some paths whose names match a pattern, also in folders.
 
     Raises
     ------
@@ -37,42 +37,45 @@ def find_files(paths: Sequence[Path], patterns: Sequence[str], kind: str) -> lis
         within = sorted(path.rglob("*")) if path.is_dir() else [path]
         fitting = [file for file in within if _fits(file, patterns) and file.is_file()]
         if not fitting:
-            remedy = f"they are named {' or '.join(patterns)}"
-            raise_fault(path, f"no {kind} found", remedy, "no-matching-file")
+            remedy = f"give files (or a folder of files) named {' or '.join(patterns)}"
+            raise_fault(path, f"there are no {kind} here", remedy, "no-matching-file")
         files |= dict.fromkeys(fitting)
     return list(files)
 
 
 def _fits(path: Path, patterns: Sequence[str]) -> bool:
-    """Whether a file's name matches a pattern; upper and lower case are equal."""
+    """Return whether a file's name matches a pattern; case is ignored."""
     return any(
         fnmatch.fnmatchcase(path.name.lower(), pattern.lower()) for pattern in patterns
     )
 
 
 def check_size(path: Path, largest: float = math.inf) -> None:
-    """Refuse a file that is empty, or larger than ``largest`` bytes."""
+    """Raise an error if a file is empty, or larger than ``largest`` bytes."""
     size = path.stat().st_size
     if size > largest:
         problem = f"the file has {size:,} bytes, but the limit is {largest:,}"
-        raise_fault(path, problem, "shorten it", "file-too-large")
+        raise_fault(path, problem, "split or shorten the file", "file-too-large")
     if not size:
         _refuse_empty(path)
 
 
 def _refuse_empty(path: Path) -> NoReturn:
-    remedy = "write or export it again, with its data"
+    remedy = "write or export the file again, with its data"
     raise_fault(path, "the file is empty", remedy, "empty-file")
 
 
 def read_bytes(path: Path, largest: int | None = None) -> bytes:
-    """Read a non-blank file of at most ``largest`` or `MAX_FILE` bytes."""
+    """Return the content of a file; raise if it is blank or too large.
+
+    The limit is ``largest`` bytes, or `MAX_FILE`.
+    """
     try:
         check_size(path, largest or MAX_FILE)
         content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         problem = f"the file cannot be read: {error.strerror}"
-        raise_fault(path, problem, "check its path and permissions", "unreadable-file")
+        raise_fault(path, problem, "check the path and permissions", "unreadable-file")
 
     if not content.strip():
         _refuse_empty(path)
@@ -81,7 +84,10 @@ def read_bytes(path: Path, largest: int | None = None) -> bytes:
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the place (file and line number) and content of each non-blank line."""
+    """Yield the place and the content of each line that is not blank.
+
+    The place is the file and the line number, as text for messages.
+    """
     for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
         if line.strip():
             yield f"{path}, line {number}", line

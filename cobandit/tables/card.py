@@ -1,4 +1,4 @@
-"""The dataset card, a YAML file that describes the columns of the records."""
+"""The card of a table, a YAML file that describes its columns and its origin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cobandit.tables.transforms import TRANSFORMS
 RESERVED = ("config", "instance", "cost", "split")
 
 
-# Kinds of unusual evaluations that a card counts per configuration. Other kinds are
+# Kinds of flawed evaluations that a card counts per configuration. Other kinds are
 # reasons for missing evaluations, in the words of a log.
 CUT_OFF = "answers cut off"
 EMPTY = "answers empty"
@@ -41,27 +41,28 @@ class Cost(Fields):
     'USD'
     """
 
-    column: Text = Field(description="name the column that holds the cost")
+    column: Text = Field(description="name the column of the cost")
     unit: Text = Field(
         description="name the unit of the cost, for example tokens or USD"
     )
 
 
 class Objective(Fields):
-    """Name, column and transform of an objective.
+    """An objective: its name, its column, and how scores are computed from the column.
 
     Parameters
     ----------
     name, column : str
-        Name of the objective, and of the column that holds it.
+        Name of the objective, and of the column with its values.
     transform : str
-        Key of :data:`~cobandit.tables.transforms.TRANSFORMS`, which brings the column
-        into [0, 1].
+        Key of :data:`~cobandit.tables.transforms.TRANSFORMS`, which turns the values of
+        the column into scores in [0, 1].
     low, high : float
-        Percentiles, only for the transform ``inverse-percentile``.
+        Percentiles whose values have the scores 1 and 0, for the transform
+        ``inverse-percentile`` only.
     limits : tuple of float, optional
-        Values of the column that score 1 and 0; by default they are computed from the
-        profiling split.
+        Values of the column whose scores are 1 and 0. By default, they are computed
+        from the profiling split.
 
     Examples
     --------
@@ -70,9 +71,9 @@ class Objective(Fields):
     """
 
     name: Text = Field(description="give the objective a short name")
-    column: Text = Field(description="name the column that holds the objective")
+    column: Text = Field(description="name the column of the objective")
     transform: str = Field(
-        default="none", description="name a transform, or leave it out"
+        default="none", description="name a transform, or leave this field out"
     )
     low: float = Field(
         default=5.0, ge=0, le=100, description="give a percentile from 0 to 100"
@@ -81,7 +82,7 @@ class Objective(Fields):
         default=95.0, ge=0, le=100, description="give a percentile from 0 to 100"
     )
     limits: tuple[float, float] | None = Field(
-        default=None, description="give the values that score 1 and 0"
+        default=None, description="give two values, whose scores are 1 and 0"
     )
 
     @model_validator(mode="after")
@@ -98,8 +99,10 @@ class Objective(Fields):
             raise_fault(None, problem, remedy, "unknown-transform")
 
         if self.low >= self.high:
-            problem = f"low is {self.low:g} and high is {self.high:g}"
-            raise_fault(None, problem, "make low the smaller one", "low-above-high")
+            problem = f"low ({self.low:g}) is not below high ({self.high:g})"
+            raise_fault(
+                None, problem, "make low the smaller percentile", "low-above-high"
+            )
 
         has_limits = self.limits is not None
         has_percentiles = (self.low, self.high) != (5, 95)
@@ -108,7 +111,7 @@ class Objective(Fields):
             problem = (
                 f"low and high have no effect with limits or transform {self.transform}"
             )
-            raise_fault(None, problem, "leave them out", "needless-percentiles")
+            raise_fault(None, problem, "leave low and high out", "needless-percentiles")
 
         if has_limits and self.transform == "none":
             problem = "limits have no effect without a transform"
@@ -121,11 +124,11 @@ class Objective(Fields):
 def _check_names(objectives: tuple[Objective, ...]) -> tuple[Objective, ...]:
     names = [objective.name for objective in objectives]
     if not names:
-        remedy = "list at least one: - {name: ..., column: ...}"
-        raise_fault(None, "there is no objective", remedy, "no-objective")
+        remedy = "list at least one objective: - {name: ..., column: ...}"
+        raise_fault(None, "the list of objectives is empty", remedy, "no-objective")
     if len(set(names)) < len(names):
         problem = "two objectives have the same name"
-        raise_fault(None, problem, "give each its own name", "repeated-name")
+        raise_fault(None, problem, "rename one of them", "repeated-name")
     return objectives
 
 
@@ -134,17 +137,20 @@ Objectives = Annotated[tuple[Objective, ...], AfterValidator(_check_names)]
 
 
 class Split(Fields):
-    """Number and choice of the profiling instances.
+    """The profiling split: number and choice of its instances.
+
+    The profiling split only estimates costs and scales; replays use the other
+    instances.
 
     Parameters
     ----------
     profiling : int
-        Number of profiling instances.
+        Number of instances in the profiling split.
     seed : int
         Seed of the random choice.
     instances : tuple of str, optional
-        The profiling instances, if they were chosen before the table was made, such as
-        the instances of a run's pilot.
+        The instances, if they are not chosen at random, for example because they are
+        the pilot of a live run.
 
     Examples
     --------
@@ -153,7 +159,7 @@ class Split(Fields):
     """
 
     profiling: int = Field(
-        ge=2, description="give the number of profiling instances, at least 2"
+        ge=2, description="give a number of profiling instances, at least 2"
     )
     seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
     instances: tuple[str, ...] | None = Field(
@@ -162,7 +168,7 @@ class Split(Fields):
 
 
 class Origin(Fields):
-    """URL and parser of records that are downloaded.
+    """Address and file format of records that are downloaded.
 
     Examples
     --------
@@ -174,22 +180,22 @@ class Origin(Fields):
         pattern=r"^https?://", description="give the http(s) address of the records"
     )
     parser: Literal["tidy", "swebench-bash-only"] = Field(
-        "tidy", description="name the records' parser"
+        "tidy", description="name the parser for the records, or leave this field out"
     )
 
 
 class Card(Fields):
-    """Description of an evaluation table and the meaning of its columns.
+    """The card of a table: its origin, and the meaning of its columns.
 
     Parameters
     ----------
     name, title, source, license : str
-        Identifier, title, origin (with a version) and terms of use. The title of a
+        Identifier, title, source (with a version) and licence. The title of a
         reconstruction must contain the word "reconstruction".
     kind : {"measured", "reconstruction", "synthetic"}
-        Origin of the numbers.
+        How the numbers were obtained.
     records : str
-        File name of the records, in the card's own directory.
+        Name of the file with the evaluations, in the same folder as the card.
     sha256 : str, optional
         Checksum of the records file; required with an ``origin``.
     cost, objectives, split
@@ -201,17 +207,17 @@ class Card(Fields):
         has one value per instance. Instances of one cluster are not independent, so
         intervals and decisions count clusters instead of instances.
     smallest_cost : float, optional
-        Cost that replaces zero, in a table with free evaluations.
+        Positive cost that replaces zero, if evaluations are free.
     counts : mapping, optional
-        Numbers of unusual evaluations per configuration and kind, such as ``answers cut
-        off``. An import counts them.
+        Numbers of flawed evaluations by configuration and kind, such as ``answers cut
+        off``. Importers count them.
     n_instances : int, optional
         Number of instances of the benchmark, if the records have fewer, for example
         because a run stopped early.
     attribution : str, optional
         Attribution that the licence requires.
     origin : Origin, optional
-        Source of records that are not bundled.
+        Address of records that are not bundled with the package.
 
     Examples
     --------
@@ -228,21 +234,22 @@ class Card(Fields):
     name: str = Field(
         pattern=r"^[a-z0-9][a-z0-9._-]*$", description="use a-z, 0-9, '.', '_' and '-'"
     )
-    title: Text = Field(description="say in one line what the table holds")
-    source: Text = Field(description="say where the table comes from, with a version")
+    title: Text = Field(description="describe the table in one line")
+    source: Text = Field(description="name the source of the table, with a version")
     license: Text = Field(description="name the licence of the records")
     kind: Literal["measured", "reconstruction", "synthetic"] = Field(
-        description="choose one of these values"
+        description="choose measured, reconstruction or synthetic"
     )
     records: str = Field(
-        pattern=r"^[^/\\]*\.[^./\\]+$", description="name a file without a directory"
+        pattern=r"^[^/\\]*\.[^./\\]+$",
+        description="name a file with a suffix, without its folder",
     )
     sha256: str | None = Field(
         None, pattern=r"^[0-9a-f]{64}$", description="give 64 hexadecimal digits"
     )
     cost: Cost = Field(
         description=(
-            "say which column holds the cost and its unit: {column: ..., unit: ...}"
+            "name the column and the unit of the cost: {column: ..., unit: ...}"
         )
     )
     objectives: Objectives = Field(
@@ -250,7 +257,7 @@ class Card(Fields):
     )
     split: Split = Field(
         description=(
-            "say how many instances are for profiling: {profiling: ..., seed: 0}"
+            "give the number of profiling instances: {profiling: ..., seed: 0}"
         )
     )
     arms: tuple[str, ...] = Field(
@@ -260,25 +267,25 @@ class Card(Fields):
         None, description="name the column that groups instances"
     )
     smallest_cost: Positive | None = Field(
-        None, description="give the cost that a free evaluation counts as"
+        None, description="give a positive cost that replaces zero"
     )
     counts: dict[str, dict[str, Annotated[int, Field(ge=1)]]] = Field(
         default_factory=dict,
         description="give numbers of evaluations by configuration and kind",
     )
     n_instances: int | None = Field(
-        None, ge=1, description="say how many instances the benchmark has"
+        None, ge=1, description="give the number of instances of the benchmark"
     )
     attribution: str | None = Field(
-        None, description="say whom to credit, or leave it out"
+        None, description="name the people to credit, or leave this field out"
     )
     origin: Origin | None = Field(
-        None, description="give url and parser, or leave it out"
+        None, description="give url and parser, or leave this field out"
     )
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that the records must have, without duplicates."""
+        """Names of the columns that the records must have, without duplicates."""
         measured = (self.cost.column, *(o.column for o in self.objectives))
         shared = () if self.cluster is None else (self.cluster,)
         return tuple(
@@ -297,21 +304,24 @@ class Card(Fields):
     @model_validator(mode="after")
     def _honest(self) -> Card:
         if self.kind == "reconstruction" and "reconstruct" not in self.title.lower():
-            problem = f"{self.title!r} does not say that this is a reconstruction"
-            raise_fault(None, problem, "say so in the title", "hidden-reconstruction")
+            problem = f"the title {self.title!r} hides that this is a reconstruction"
+            remedy = "add the word reconstruction to the title"
+            raise_fault(None, problem, remedy, "hidden-reconstruction")
 
         measured = {
             self.cost.column,
             *(objective.column for objective in self.objectives),
         }
         if self.cluster in {"config", "instance", *self.arms, *measured}:
-            problem = f"the cluster column {self.cluster!r} has another use"
-            remedy = "name a column that groups instances"
+            problem = (
+                f"the column {self.cluster!r} is named as cluster, but has another use"
+            )
+            remedy = "name a different column, which groups instances, as cluster"
             raise_fault(None, problem, remedy, "column-in-use")
 
         if self.origin and not self.sha256:
-            problem = "records with an origin need a sha256"
-            remedy = "add the checksum of the file at that address"
+            problem = "the card has an origin but no sha256"
+            remedy = "add the SHA-256 checksum of the file at that address"
             raise_fault(None, problem, remedy, "missing-checksum")
 
         return self
@@ -344,6 +354,6 @@ def read_card(path: str | Path) -> Card:
     """
     remedy = (
         "make table and card with cobandit import csv, or write a card (in Python,"
-        " it can also be passed as read(..., card=...))"
+        " a card can also be passed as read(..., card=...))"
     )
     return check_fields(Card, load_yaml(Path(path), "card", remedy), str(path))

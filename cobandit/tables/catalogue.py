@@ -1,4 +1,4 @@
-"""The catalogue of tables that are loaded by name, bundled or fetched."""
+"""The catalogue: tables that can be loaded by name, bundled or downloaded."""
 
 import os
 import warnings
@@ -14,20 +14,20 @@ from cobandit.tables.card import Card, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
-#: Environment variable: any value but 0 disables downloads.
+#: Environment variable that disables downloads, unless its value is 0.
 OFFLINE = "COBANDIT_OFFLINE"
 
 #: Seconds without data after which a download is aborted.
 PATIENCE = 8.0
 
 
-#: Environment variable: a directory that holds NAME/FILE for tables that are not
-#: bundled.
+#: Environment variable with the path of a folder that has NAME/FILE for each table that
+#: is not bundled.
 MIRROR = "COBANDIT_MIRROR"
 
 
 def data_directory() -> Path:
-    """Return the folder of cards and bundled records, installed or in a checkout.
+    """Return the folder with the catalogue's cards and the bundled records.
 
     Examples
     --------
@@ -42,10 +42,10 @@ def data_directory() -> Path:
 def load(name: str) -> EvaluationTable:
     """Load a table of the catalogue by its name.
 
-    Bundled records are read directly. Other records are searched in the directory of
-    the environment variable ``COBANDIT_MIRROR``, then in the user's cache. If they are
-    in neither, they are fetched from their origin, unless ``COBANDIT_OFFLINE`` is set.
-    They must match the card's checksum.
+    The records of some tables come with the package. Other records are searched in the
+    folder that the environment variable ``COBANDIT_MIRROR`` names, and then in the
+    user's cache. If they are in neither, they are downloaded from the address on the
+    card, unless ``COBANDIT_OFFLINE`` is set. They must match the checksum on the card.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def load(name: str) -> EvaluationTable:
     Raises
     ------
     TableError
-        If the name is unknown, or the mirror's file does not match the card's checksum.
+        If the name is unknown, or the file in ``COBANDIT_MIRROR`` does not match the
+        checksum on the card.
     DatasetUnavailable
         If the records are not available anywhere. The message lists the attempts and
         the remedy.
@@ -77,7 +78,7 @@ def load(name: str) -> EvaluationTable:
 
 
 def find_records(name: str) -> Path:
-    """Return the path of a table's records, and fetch them if necessary.
+    """Return the path of a table's records, which are downloaded if necessary.
 
     Raises
     ------
@@ -94,9 +95,9 @@ def find_records(name: str) -> Path:
 
 
 def open_table(name_or_path: str | Path) -> EvaluationTable:
-    """Open a table by catalogue name, or from a file with its card next to it.
+    """Open a table, given its catalogue name or a file with its card next to it.
 
-    An existing file, and any path with a suffix, is read as a file. Anything else is a
+    A path with a suffix, or of an existing file, is read as a file. Any other text is a
     catalogue name.
 
     Parameters
@@ -146,7 +147,7 @@ def available(name: str) -> bool:
 
 
 def load_bundled() -> list[EvaluationTable]:
-    """Load the tables that come with the project, in the catalogue's order.
+    """Load all tables that come with the package, in the order of the catalogue.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def _cards() -> dict[str, Path]:
 def _card(name: str) -> Card:
     cards = _cards()
     if name not in cards:
-        remedy = suggest(name, cards, f"there are {', '.join(cards)}")
+        remedy = suggest(name, cards, f"known tables: {', '.join(cards)}")
         raise_fault(
             None,
             f"there is no table {name!r} in the catalogue",
@@ -199,7 +200,7 @@ def _card(name: str) -> Card:
 
 
 def _places(card: Card) -> tuple[Path | None, Path]:
-    """Return the records' paths in the mirror (None without one) and the cache."""
+    """Return the paths of the records in the mirror (or None) and in the cache."""
     mirror = os.environ.get(MIRROR)
     inside = Path(card.name) / card.records
     return Path(mirror).expanduser() / inside if mirror else None, Path(
@@ -222,15 +223,15 @@ def _found(card: Card) -> tuple[str, Path | None]:
     mirrored, cached = _places(card)
     if mirrored and mirrored.is_file():
         return "mirror", mirrored
-    # a damaged file in the cache is fetched again; one in the mirror is an error, since
-    # the user put it there
+    # a damaged file in the cache is downloaded again; a damaged file in the mirror is
+    # an error, because the user put it there
     if cached.is_file() and file_sha256(cached) == card.sha256:
         return "cached", cached
     return "to be fetched", None
 
 
 def _fetch(card: Card) -> Path:
-    """Fetch the records into the cache, in one attempt."""
+    """Download the records into the cache, in one attempt."""
     assert card.origin is not None
     mirrored, cached = _places(card)
     pooch = _import_pooch()
@@ -256,8 +257,8 @@ def _fetch(card: Card) -> Path:
             f" cache: {'damaged' if cached.is_file() else 'there is no'} {cached}\n-"
             f" origin: {card.origin.url}: {type(error).__name__}: {error}\nWhat to do:"
             f" connect to the network, with {OFFLINE} unset, and try again; or download"
-            f" that address by hand to {cached}; or set {MIRROR} to a directory that"
-            f" holds {card.name}/{card.records}.",
+            f" the file at that address to {cached}; or set {MIRROR} to a folder that"
+            f" contains {card.name}/{card.records}.",
             argument=card.name,
             code="not-fetched",
         ) from None

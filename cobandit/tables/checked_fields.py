@@ -1,4 +1,4 @@
-"""Validation of a user's fields by a pydantic model; one error lists every fault."""
+"""Checks of a user's fields by a pydantic model; one error lists every fault."""
 
 import reprlib
 from collections.abc import Callable
@@ -12,7 +12,10 @@ from cobandit.errors import Fault, TableError, raise_if_any
 
 
 class Fields(BaseModel):
-    """Base model that refuses unknown keys; field descriptions serve as remedies."""
+    """Base class of models that reject unknown fields.
+
+    The description of a field is the remedy in the message about an invalid value.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,8 +31,8 @@ def check_fields(
 ) -> M:
     """Make a model from fields, or raise one error that lists every fault.
 
-    Validators of the model do not know the place of a value, so they call
-    `cobandit.errors.raise_fault` with None as the place.
+    Validators of the model call `cobandit.errors.raise_fault` with None as the place,
+    because they do not know the place of a value. This function adds it.
 
     Parameters
     ----------
@@ -78,10 +81,10 @@ def _fault(
 
     # the remedy is from the innermost field on the path of the fault; a number in the
     # path is a position in a list
-    remedy = "correct it"
+    remedy = "correct this field"
     for part in detail["loc"]:
         if field := model.model_fields.get(part):
-            remedy = field.description or "correct it"
+            remedy = field.description or "correct this field"
             model = _find_model(field.annotation) or model
 
     if detail["type"] == "extra_forbidden":
@@ -102,11 +105,11 @@ def _fault(
 
 
 def describe_problem(detail: dict[str, Any]) -> str:
-    """Describe the problem with a value."""
+    """Describe the problem of an entry in pydantic's list of errors."""
     if detail["type"] == "extra_forbidden":
         return f"unknown key {detail['loc'][-1]!r}"
     if detail["type"] == "json_invalid":
-        return f"this is not JSON, or is truncated ({detail['msg']})"
+        return f"this is not JSON, or JSON that is cut off ({detail['msg']})"
     if detail["type"] == "missing":
         return "the field is missing"
     # errors of our validators name the value themselves
@@ -125,7 +128,7 @@ def describe_problem(detail: dict[str, Any]) -> str:
 
 
 def _find_model(annotation: Any) -> type[BaseModel] | None:
-    """Return the model of a field that holds one model or a list of them."""
+    """Return the model class in a field's type, such as that of a list's entries."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_model, get_args(annotation))), None)

@@ -1,4 +1,4 @@
-"""Logs in JSON, parsed as checked records; undeclared fields are ignored."""
+"""Parsing logs in JSON as checked records, whose undeclared fields are ignored."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from cobandit.errors import raise_fault
 from cobandit.tables.bounded_files import read_bytes
 from cobandit.tables.checked_fields import M, first_fault
 
-#: A finite number in JSON, not a number in text.
+#: A number in JSON; text that contains a number is rejected.
 Number = Annotated[float, Field(strict=True)]
 
 
@@ -24,13 +24,13 @@ class LogRecord(BaseModel):
 
 
 def parse_json(kind: type[M], content: bytes | Path, place: str | Path = "") -> M:
-    """Parse a record from JSON: a file, or bytes whose place is given for messages.
+    """Parse a record from a JSON file, or from bytes and a place for messages.
 
     Raises
     ------
     TableError
         If the file cannot be read or is not JSON, or if a field is missing or has the
-        wrong type; the message names the first such field.
+        wrong type. The message names the first such field.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def parse_json(kind: type[M], content: bytes | Path, place: str | Path = "") -> 
 
 
 def plain_text(value: Any, place: str | Path, field: str) -> str:
-    """Return a name as text that can be stored and shown.
+    """Return a name as text; raise if a file cannot store it.
 
     Raises
     ------
     TableError
-        If the name is blank, or has a surrogate, which no file can store.
+        If the name is blank, or has an unpaired surrogate (half a character).
 
     Examples
     --------
@@ -69,5 +69,5 @@ def plain_text(value: Any, place: str | Path, field: str) -> str:
     text = str(value)
     if not text.strip() or text.encode(errors="ignore").decode() != text:
         problem = f"{field} is blank or not valid text: {text[:60]!a}"
-        raise_fault(place, problem, "correct the log", "bad-text")
+        raise_fault(place, problem, "correct this name in the log", "bad-text")
     return text

@@ -1,4 +1,4 @@
-"""Conditions on rows, written by a user as a pandas expression."""
+"""Conditions on the rows of a table, which a user writes as pandas expressions."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from cobandit.errors import raise_fault
 
 
 def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarray:
-    """Evaluate a condition for each row.
+    """Return, for each row, whether it meets a condition that a user wrote.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def evaluate_condition(frame: pd.DataFrame, query: str, place: str) -> np.ndarra
         raise_fault(place, problem, remedy, "bad-condition")
 
     if not (isinstance(mask, pd.Series) and pd.api.types.is_bool_dtype(mask)):
-        problem = "the condition is not true or false for each row"
+        problem = "the condition gives values other than true and false"
         raise_fault(place, problem, remedy, "bad-condition")
 
     return mask.to_numpy(dtype=bool, na_value=False)

@@ -1,4 +1,4 @@
-"""Encoding of the names of configurations and instances as integers."""
+"""Encoding of columns of names, such as configurations, as integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cobandit.tables.measured_columns import NESTED
 
 
 class Keys(NamedTuple):
-    """A text column, encoded as sorted distinct labels and a label number per row."""
+    """A column of names, encoded as sorted distinct labels and a number per row."""
 
     #: Distinct labels in code point order.
     labels: tuple[str, ...]
@@ -27,15 +27,17 @@ EXACT = 2**53
 
 
 def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
-    """Restore whole-number names that a missing value turned into floats.
+    """Turn names that pandas read as floats back into whole numbers.
+
+    Pandas reads a column of whole numbers with a missing value as floats.
 
     Parameters
     ----------
     column : Series, length N
-        Names. A column of floats is changed if all its values are whole numbers.
+        Names. Only a column of floats that are all whole numbers is changed.
     faults : Faults
-        Receives a fault if names are so long that rounding may have made different
-        names equal.
+        Receives a fault if numbers have so many digits that rounding may have made
+        different names equal.
 
     Examples
     --------
@@ -58,16 +60,16 @@ def restore_whole_numbers(column: pd.Series, faults: Faults) -> pd.Series:
 
 
 def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Keys:
-    """Encode names of configurations, instances or descriptions as numbers.
+    """Encode the names in a column as numbers, one per distinct name.
 
     Parameters
     ----------
     column : Series, length N
-        Names of any plain type; missing and blank names get -1.
+        Names of any plain type. Missing and blank names have the number -1.
     faults : Faults
         Receives a fault if names are nested values, or if a name is missing.
     required : bool
-        Whether each row needs a name.
+        Whether a missing name is a fault.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def encode_names(column: pd.Series, faults: Faults, required: bool = True) -> Ke
     number_of_distinct = [*(number.get(text, -1) for text in texts), -1]
     codes = np.array(number_of_distinct, dtype=np.int64)[places]
     if required and (codes < 0).any():
-        remedy = f"give every row its {name}; a row without one cannot be counted"
+        remedy = f"write a value of {name} into every row, or remove the row"
         faults.add("the name is missing", remedy, name, codes < 0, code="missing-name")
 
     return Keys(labels, codes)

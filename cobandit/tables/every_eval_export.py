@@ -1,9 +1,9 @@
-"""Export of a table as records of Every Eval Ever, version 0.3.
+"""Export of a table in the format of Every Eval Ever, version 0.3.
 
-Each configuration is exported as a JSON file and a JSON Lines file of its instances.
-``cobandit import every-eval-ever`` reads the records back as the same table. Fields
-that the schema requires but a table lacks are left empty (texts) or marked as not
-recorded (tokens of prompts).
+A configuration becomes a JSON file, and a JSON Lines file with its instances.
+``cobandit import every-eval-ever`` reads these files back as the same table. The format
+requires some values that a table does not have: texts are left empty, and tokens of
+prompts are marked as not recorded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ExportedRecords(NamedTuple):
 
     #: Files of the evaluations, one per configuration.
     files: tuple[Path, ...]
-    #: Remarks on properties of the table that the records cannot store.
+    #: Remarks on properties of the table that the format cannot store.
     report: tuple[str, ...]
 
 
@@ -52,7 +52,7 @@ def export_every_eval_ever(
     library: str = "unknown",
     timestamp: float | None = None,
 ) -> ExportedRecords:
-    """Write a table as records of Every Eval Ever, two files per configuration.
+    """Write a table in the format of Every Eval Ever, two files per configuration.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def export_every_eval_ever(
     library : str
         Software that made the evaluations.
     timestamp : float, optional
-        Time of the records in seconds since 1970, by default now.
+        Time stamp of the records in seconds since 1970, by default now.
 
     Returns
     -------
@@ -80,9 +80,10 @@ def export_every_eval_ever(
 
     Notes
     -----
-    An objective is a metric with scores in [0, 1], after its transform. An efficiency
-    that was computed from seconds is written as ``performance.latency_ms``, and an
-    import computes it again. The cost of an instance is ``metadata.cost``, in the unit
+    An objective is written as a metric with scores in [0, 1], after its transform. The
+    exception is an efficiency that is computed from seconds: seconds are written as
+    ``performance.latency_ms``, from which an import computes the efficiency again. The
+    cost of an evaluation is written as ``metadata.cost``, with its unit in
     ``metadata.cost_unit``. Whole numbers of tokens are also written to ``token_usage``.
 
     Examples
@@ -122,7 +123,7 @@ def export_every_eval_ever(
 
 
 def _describe_rows(table: EvaluationTable) -> TableRows:
-    """Prepare the rows of a table for the records."""
+    """Prepare the rows of a table for the export."""
     latency = _find_latency(table)
     return TableRows(
         table=table,
@@ -191,14 +192,14 @@ def _write_configuration(
         (root / samples).write_text(content, encoding="utf-8")
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        problem = f"it could not be written: {error}"
-        remedy = "free some space, or choose another folder"
+        problem = f"the file could not be written: {error}"
+        remedy = "free some disk space, or choose another folder"
         raise_fault(target, problem, remedy, "not-written")
     return target
 
 
 def _find_latency(table: EvaluationTable) -> Objective | None:
-    """Find the objective that is computed from seconds, if there are others."""
+    """Return the objective that is computed from seconds, if it is not the only one."""
     efficiency = Objective(
         name="efficiency", column="seconds", transform="inverse-percentile"
     )
@@ -216,7 +217,7 @@ def _counts_tokens(table: EvaluationTable) -> bool:
 def _list_remarks(
     table: EvaluationTable, latency: Objective | None, counts_tokens: bool
 ) -> Iterator[str]:
-    """Yield a remark per property that the records omit or store in another form."""
+    """Yield remarks on properties that the format omits or stores in another form."""
     card = table.card
     yield "texts of questions and answers are empty: a table has none"
     for objective in card.objectives:

@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever 0.3: a configuration's results and instance lines."""
+"""Content of files in the format of Every Eval Ever 0.3, from the rows of a table."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ GENERATION = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 class TableRows(NamedTuple):
-    """Rows of a table, prepared for the records."""
+    """Rows of a table, prepared for the export to Every Eval Ever."""
 
     #: The table.
     table: EvaluationTable
-    #: Rows with the scaled objectives.
+    #: Rows with the objectives as scores in [0, 1].
     scores: pd.DataFrame
-    #: The same rows as they were measured.
+    #: The same rows with the measured values.
     measured: pd.DataFrame
     #: Objectives that are written as metrics.
     metrics: list[Objective]
@@ -42,11 +42,11 @@ class TableRows(NamedTuple):
     counts_tokens: bool
 
     def take(self, mask: np.ndarray) -> TableRows:
-        """Return the rows at given positions."""
+        """Return the rows that a mask selects."""
         return self._replace(scores=self.scores[mask], measured=self.measured[mask])
 
     def score_type(self, metric: Objective) -> Literal["binary", "continuous"]:
-        """Return the type of a metric: true or false, or any number."""
+        """Return the type of a metric: ``"binary"`` if all scores are 0 or 1."""
         scores = self.scores[metric.name]
         is_binary = metric.transform == "none" and scores.isin([0.0, 1.0]).all()
         return "binary" if is_binary else "continuous"
@@ -58,7 +58,9 @@ def describe_result(
     settings: pd.Series,
     score_type: Literal["binary", "continuous"],
 ) -> dict[str, Any]:
-    """Describe an objective of a configuration: metric, mean and generation settings.
+    """Return the result of a configuration in one objective, in the export's format.
+
+    It consists of the metric, the mean score and the generation settings.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def describe_result(
 
 
 def _describe_generation(settings: pd.Series) -> dict[str, Any]:
-    """Divide the settings into the schema's numeric fields and further details."""
+    """Return settings as numeric fields of the format, and all others as text."""
     values = {
         str(name): value
         for name, value in settings.items()
@@ -131,7 +133,7 @@ def _plain_number(value: Any) -> int | float | None:
 
 
 def list_lines(rows: TableRows, head: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield a line per instance and metric of a configuration.
+    """Yield the lines of a configuration's instances, one per instance and metric.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Conversion of a user's data frame to the columns and card of a table."""
+"""Conversion of a user's data frame to the columns and the card of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def read_frame(
     smallest_cost: float | None,
     description: Mapping[str, str],
 ) -> tuple[pd.DataFrame, Card]:
-    """Make a tidy frame and its card from a data frame with any column names.
+    """Return a tidy frame and its card, given a data frame with any column names.
 
     The parameters are described at ``EvaluationTable.from_frame``.
 
@@ -107,11 +107,14 @@ def read_frame(
 def _rename_keys(
     frame: pd.DataFrame, config: list[str], instance: str, columns: list[str]
 ) -> pd.DataFrame:
-    """Return the named and spare columns, with ``config`` and ``instance`` renamed."""
+    """Return the frame with key columns renamed to ``config`` and ``instance``.
+
+    Columns that no argument names are kept, because they may group instances.
+    """
     reserved = sorted({*columns} & {*KEYS})
     if reserved:
         problem = f"the column {reserved[0]!r} is measured or describes a configuration"
-        remedy = "rename it, because the table has its own column of this name"
+        remedy = "rename this column, because every table has another one of this name"
         raise_fault(FRAME, problem, remedy, "reserved-name")
 
     faults = Faults(FRAME)
@@ -120,7 +123,7 @@ def _rename_keys(
     names = [encode_names(frame[column], faults) for column in config]
     raise_if_any(faults.entries)
 
-    # spare columns may group instances, which `doctor` checks
+    # columns that no argument names may group instances, which `doctor` checks
     in_use = {*columns, *config, instance, *KEYS, "cost"}
     unique_columns = frame.columns[~frame.columns.duplicated(keep=False)]
     spare = [name for name in unique_columns if name not in in_use]
@@ -133,7 +136,7 @@ def _rename_keys(
 def charge(
     config: pd.Series, cost: float | Mapping[str, float], place: str
 ) -> pd.Series:
-    """Add a cost column: one cost for all evaluations, or one per configuration.
+    """Return a column of costs, given one cost for all or one per configuration.
 
     Parameters
     ----------
@@ -158,14 +161,15 @@ def charge(
     configs = sorted(config.dropna().unique())
     unknown = sorted(set(cost) - set(configs))
     if unknown:
-        problem = f"there is no configuration {unknown[0]!r}"
+        problem = f"a cost is given for {unknown[0]!r}, which is no configuration"
         remedy = suggest(unknown[0], configs)
         raise_fault(place, problem, remedy, "unknown-configuration")
 
     missing = sorted(set(configs) - set(cost))
     if missing:
         problem = f"the cost of {', '.join(missing)} is missing"
-        raise_fault(place, problem, "give a cost per configuration", "missing-cost")
+        remedy = "give a cost for every configuration"
+        raise_fault(place, problem, remedy, "missing-cost")
 
     return config.map(cost).astype(float)
 
@@ -173,13 +177,13 @@ def charge(
 def read_objectives(
     objectives: Mapping[str, Any] | Sequence[str] | str,
 ) -> list[Objective]:
-    """Read objectives in any of the forms that a user may write.
+    """Return objectives, given in any of the forms that a user may write.
 
     Parameters
     ----------
     objectives : str, sequence of str, or mapping
-        Column names, or a mapping from the objective's name to a column, ``(column,
-        transform)`` or the fields of a card.
+        Column names; or a mapping from names of objectives to a column, to ``(column,
+        transform)``, or to the fields of an objective on a card.
 
     Raises
     ------

@@ -7,26 +7,26 @@ from typing import Any, NamedTuple
 #: Column for the key of a record, if the records are the values of an object.
 KEY = "key"
 
-#: Prefix for the fields of a file that are next to its records.
+#: Prefix of columns for fields of a file that are next to its records.
 OF_FILE = "file."
 
 #: Fields that name the items of a list, such as the metrics of a sample.
 LABELS = ("name", "key", "metric")
 
-#: Largest number of a file's fields that become columns, and their largest length in
-#: characters.
+#: Largest number of fields next to the records that become columns, and largest number
+#: of characters of such a field.
 MOST_FIELDS = 100
 LONGEST_FIELD = 200
 
-#: An object with at least this many records is not searched for further records within
-#: them.
+#: If an object has at least this number of records, the records are not searched for
+#: further records.
 FEW_RECORDS = 3
 
 JsonRecord = dict[str, Any]
 
 
 class FoundRecords(NamedTuple):
-    """Records that were found in a JSON value."""
+    """Records that were found in a JSON value, and the fields next to them."""
 
     #: Keys that lead to the records, separated by points.
     path: str
@@ -37,13 +37,13 @@ class FoundRecords(NamedTuple):
 
 
 def search_records(value: Any) -> list[FoundRecords]:
-    """Find the largest list of records in a JSON value.
+    """Return the largest list of records in a JSON value.
 
     Returns
     -------
     list of FoundRecords
-        Usually one; several if several lists have the largest size; empty without
-        records.
+        Usually one entry. There are several if lists have equal sizes, and none if
+        there are no records.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def search_records(value: Any) -> list[FoundRecords]:
 
 
 def follow_path(value: Any, path: str) -> FoundRecords | None:
-    """Find the records under dot-separated keys.
+    """Return the records at the end of dot-separated keys, or None.
 
-    A key may itself contain dots. An object in none of the forms of `as_records` is one
-    record.
+    A key may itself contain dots. An object in none of the forms of `as_records` counts
+    as one record.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def follow_path(value: Any, path: str) -> FoundRecords | None:
 
 
 def as_records(value: Any) -> list[JsonRecord] | None:
-    """Read a JSON value as records; None if it has none of the known forms.
+    """Return a JSON value as a list of records, or None if it has no known form.
 
     The forms are
 
     * a list of objects,
-    * names of columns with rows of values, as in tables of Weights & Biases and
-      MLflow,
+    * an object with names of columns and rows of values, as in tables of Weights &
+      Biases and MLflow,
     * an object of columns, as pandas writes it,
     * an object of records, or of lists of records, by name,
     * several lists of names, one of which has all names.
@@ -173,7 +173,10 @@ def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _search(
     value: Any, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
-    """Yield (keys, records, whether they are a list) in a value and nested objects."""
+    """Yield all records in a value and in nested objects.
+
+    Each is a tuple: keys that lead to the records, records, whether these are a list.
+    """
     records = as_records(value)
     if records:
         yield keys, records, isinstance(value, list)
@@ -184,7 +187,7 @@ def _search(
 
 
 def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
-    """Return the short fields next to records, which apply to all records."""
+    """Return the short fields of an object that apply to all records inside it."""
     fields: JsonRecord = {}
     prefix = OF_FILE
     for key in keys:
@@ -201,7 +204,7 @@ def _fields_beside(value: Any, keys: Sequence[str]) -> JsonRecord:
 
 
 def _name_items(value: Any) -> JsonRecord | None:
-    """Return the items of a list by name, if their names are unique."""
+    """Return the items of a list by name; None unless all have unique names."""
     if not _is_objects(value):
         return None
     for label in LABELS:
@@ -225,7 +228,7 @@ def _is_objects(value: Any) -> bool:
 
 
 def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read the names of columns with rows of values."""
+    """Return the records of an object with names of columns and rows of values."""
     columns = value.get("columns")
     rows = value.get("data")
     if not isinstance(columns, list) or not isinstance(rows, list):
@@ -237,7 +240,10 @@ def _read_rows(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _read_columns(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read an object of columns, each a list or an object keyed by row number."""
+    """Return the records of an object of columns.
+
+    A column is a list, or an object keyed by row number.
+    """
     columns = {
         name: list(column.values()) if _is_numbered(column) else column
         for name, column in value.items()
@@ -259,14 +265,14 @@ def _read_columns(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _is_numbered(column: Any) -> bool:
-    """Whether the keys of an object are the numbers from 0, with plain values."""
+    """Return whether a value is an object whose keys are the numbers from 0."""
     return isinstance(column, dict) and list(column) == [
         str(row) for row in range(len(column))
     ]
 
 
 def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read an object of records by name, which may also have a few other values."""
+    """Return the records of an object of records, which may have a few other values."""
     records = {
         name: record for name, record in value.items() if isinstance(record, dict)
     }
@@ -280,7 +286,7 @@ def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _read_lists_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read an object of lists of records."""
+    """Return the records of an object of lists of records."""
     if not value or not all(_is_objects(records) for records in value.values()):
         return []
     if len(value) < 2 or not set.intersection(
@@ -293,7 +299,7 @@ def _read_lists_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
 
 
 def _read_lists_of_names(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Read lists of names, one with all names, as one record per name."""
+    """Return one record per name, given lists of names of which one has all names."""
     lists = {
         key: names
         for key, names in value.items()

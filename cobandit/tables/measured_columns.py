@@ -1,4 +1,4 @@
-"""Reading the numbers of measured columns, and rules that every value must satisfy."""
+"""Reading columns of numbers, and checking rules that every value must satisfy."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from cobandit.errors import Faults
 
 
 class ColumnRule(NamedTuple):
-    """Values that a column may not have."""
+    """A rule that every value of a column must satisfy."""
 
     #: Function that marks the values that break the rule.
     broken: Callable[[np.ndarray], np.ndarray]
@@ -22,7 +22,7 @@ class ColumnRule(NamedTuple):
     code: str
 
 
-_AGAIN = "give the measured value, or evaluate it again"
+_AGAIN = "give the measured value, or make the evaluation again"
 MISSING = ColumnRule(np.isnan, "the value is missing", _AGAIN, "missing-value")
 
 
@@ -51,7 +51,7 @@ RANGE = ColumnRule(
 )
 
 #: Remedy for a column of nested values.
-NESTED = "give each of its fields a column of its own, as pandas.json_normalize does"
+NESTED = "make a column for each field of the values, as pandas.json_normalize does"
 
 
 def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -67,8 +67,8 @@ def read_numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     values : array of float64, shape (N,)
         NaN for values that are missing or not a number.
     foreign : array of bool, shape (N,)
-        Marks the values that are not numbers. In a text column that has only numerals,
-        all values are marked, because a conversion would be a silent repair.
+        Marks the values that are not numbers. In a column of text that has only
+        numerals, all values are marked, because users should know that these are text.
 
     Examples
     --------
@@ -109,9 +109,7 @@ def check_column(
     if_missing: str = MISSING.remedy,
     if_foreign: str = "store the column as numbers",
 ) -> np.ndarray | None:
-    """Read a measured column and check every value of it.
-
-    Every value must be a finite number that satisfies the rules.
+    """Return a column as numbers; add a fault unless all are finite and keep the rules.
 
     Parameters
     ----------

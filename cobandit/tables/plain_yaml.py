@@ -1,4 +1,4 @@
-"""YAML files of plain values, without aliases, deep nesting or duplicate keys."""
+"""Reading YAML files of plain values, without aliases, deep nesting or equal keys."""
 
 from collections import Counter
 from collections.abc import Hashable
@@ -28,10 +28,10 @@ class _PlainLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("it uses YAML aliases (*)")
+            raise yaml.YAMLError("YAML aliases (*) are not allowed")
         self.depth += 1
         if self.depth > MAX_DEPTH and not self.check_event(yaml.ScalarEvent):
-            raise yaml.YAMLError(f"it is nested more than {MAX_DEPTH} deep")
+            raise yaml.YAMLError(f"values are nested more than {MAX_DEPTH} deep")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -49,7 +49,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 def load_yaml(path: Path, kind: str, remedy: str = "check the path") -> Any:
-    """Load a YAML file of plain values, refusing input that would hang the parser.
+    """Return the values of a YAML file; raise for input that could hang the parser.
 
     Parameters
     ----------
@@ -67,8 +67,9 @@ def load_yaml(path: Path, kind: str, remedy: str = "check the path") -> Any:
     Raises
     ------
     TableError
-        If the file is missing, empty, cannot be read, is larger than `MAX_BYTES`,
-        nested deeper than `MAX_DEPTH`, uses aliases, gives a key twice, or is not YAML.
+        If the file is missing, empty, unreadable or not YAML, is larger than
+        `MAX_BYTES`, is nested deeper than `MAX_DEPTH`, or has an alias or a repeated
+        key.
 
     Examples
     --------

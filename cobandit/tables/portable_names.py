@@ -1,4 +1,4 @@
-"""Names of folders that every file system accepts."""
+"""Names of files and folders that every file system accepts."""
 
 import re
 
@@ -10,7 +10,7 @@ LONGEST_NAME = 100
 
 
 def model_folders(model: str) -> tuple[str, str]:
-    """Return the folders of a model: its developer (before the slash) and its name.
+    """Return folder names for a model: its developer (before the slash) and its name.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def model_folders(model: str) -> tuple[str, str]:
 
 
 def portable_name(name: str) -> str:
-    """Replace the characters of a name that some file systems forbid.
+    """Return a name without characters and words that some file systems forbid.
 
     Examples
     --------

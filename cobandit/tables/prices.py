@@ -1,8 +1,8 @@
 """Prices of tokens, by model.
 
-Prices of the usual vendors are from the package genai-prices, as of one day, without
-network access. A YAML file of prices in USD per million tokens takes precedence, for
-your own models, for discounts, and for prices that the package lacks or has wrong:
+Prices of many vendors come from the installed package genai-prices, as of a given day.
+A YAML file with prices in USD per million tokens takes precedence. It can give prices
+of other models, discounts, and corrections:
 
 .. code-block:: yaml
 
@@ -50,10 +50,10 @@ _Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(Fields):
-    """USD per million tokens of a model.
+    """Prices of a model, in USD per million tokens.
 
-    By default, input that is read from a cache has the price of other input, and input
-    that is written to a cache costs a quarter more.
+    By default, input tokens from a cache have the price of other input tokens, and
+    input tokens that are written to a cache cost a quarter more.
 
     Examples
     --------
@@ -61,18 +61,23 @@ class Price(Fields):
     0.00025
     """
 
-    input: _Usd = Field(description="give USD per million tokens of input")
+    input: _Usd = Field(
+        description="give the price of a million tokens of input in USD"
+    )
     cached: _Usd | None = Field(
-        default=None, description="give USD per million tokens from a cache"
+        default=None, description="give the price of a million cached tokens in USD"
     )
     written: _Usd | None = Field(
-        default=None, description="give USD per million tokens to a cache"
+        default=None,
+        description="give the price of a million tokens written to a cache, in USD",
     )
-    output: _Usd = Field(description="give USD per million tokens of output")
+    output: _Usd = Field(
+        description="give the price of a million tokens of output in USD"
+    )
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        # Runs store a checksum of this representation. A missing `written` is left out,
-        # so that checksums from before this field existed stay valid.
+        # Runs store a checksum of this representation. If `written` is missing, it is
+        # left out, so that checksums from before this field existed stay valid.
         return (
             argument
             for argument in super().__repr_args__()
@@ -103,7 +108,7 @@ class Price(Fields):
 
 
 class _Reference(NamedTuple):
-    """Arguments that identify a model in the package: its name and its vendor."""
+    """Name and vendor of a model, by which genai-prices identifies it."""
 
     model: str
     vendor: dict[str, str]
@@ -116,11 +121,11 @@ class Prices:
     Parameters
     ----------
     own : mapping of str to Price, optional
-        Prices by model, which take precedence over the package's.
+        Prices by model, which take precedence over prices in the package.
     day : date, optional
         Day of the package's prices, by default today.
     file : str, optional
-        Source of the user's own prices, for messages.
+        File of the prices in ``own``, for messages.
 
     Examples
     --------
@@ -172,20 +177,20 @@ class Prices:
     def require(
         self, models: Iterable[tuple[str, str | None]], *, above_zero: bool = True
     ) -> None:
-        """Raise if a model has no price, or a price of zero.
+        """Raise if a model has no price, or if its price is zero.
 
         Parameters
         ----------
         models : iterable of (str, str or None)
             Names of models, with the addresses of their endpoints.
         above_zero : bool
-            Whether zero is refused.
+            Whether a price of zero is an error.
 
         Raises
         ------
         TableError
-            The message shows the missing lines of the file, or another choice of the
-            cost.
+            If a price is missing or zero. The message shows the line to write into a
+            file of prices.
 
         Examples
         --------
@@ -216,7 +221,7 @@ class Prices:
             The message shows the missing lines of the file, or another choice of the
             cost.
         """
-        problem = f"it has no price of {model!r}, and {package()} has none"
+        problem = f"neither this file nor {package()} has a price of {model!r}"
         if not self.file:
             problem = f"{package()} has no price of {model!r}"
         write = (
@@ -227,7 +232,7 @@ class Prices:
         raise_fault(place or self.file or "prices", problem, remedy, "no-price")
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
-        """Describe the sources of the prices of models, with their day.
+        """Describe where the prices of models come from, and of which day they are.
 
         Examples
         --------
@@ -300,7 +305,7 @@ class Prices:
 def _candidates(
     model: str, base_url: str | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield possible (name, vendor) pairs of a model such as ``vendor/name``."""
+    """Yield possible names and vendors of a model, which may be ``vendor/name``."""
     if base_url is not None:
         yield model, {"provider_api_url": base_url}
     vendor, slash, rest = model.partition("/")
@@ -317,7 +322,7 @@ def package() -> str:
 
 
 def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
-    """Return the package's prices, preceded by the prices of a file.
+    """Return the prices of the package genai-prices, with those of a file first.
 
     Parameters
     ----------
@@ -346,7 +351,7 @@ def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
     if not isinstance(content, dict) or not content:
         raise_fault(
             path,
-            "it holds no prices",
+            "the file has no prices",
             "write 'MODEL: {input: USD per million, cached: ..., output: ...}'",
             "no-prices",
         )

@@ -1,4 +1,4 @@
-"""The profiling split: the instances from which costs and scales are computed."""
+"""The choice of the profiling split, the instances that only give costs and scales."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 #: Default share of profiling instances: the paper's 200 of 1,000.
 PROFILING_SHARE = 0.2
 
-#: Least number of instances of an arm in either split; a variance needs two.
+#: Smallest number of instances of an arm in each split, because a variance needs two.
 MIN_INSTANCES = 2
 
 
@@ -22,9 +22,7 @@ def default_profiling(n_instances: int) -> int:
 
 
 def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
-    """Choose the profiling instances: the first in a random order.
-
-    The order is a permutation of the sorted instance ids.
+    """Return a mask of the profiling instances, the first ones in a random order.
 
     Parameters
     ----------
@@ -37,7 +35,7 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
     Returns
     -------
     array of bool, shape (n_instances,)
-        By position in the sorted list of instance ids.
+        Mask, in the order of the sorted ids of instances.
 
     Examples
     --------
@@ -50,13 +48,14 @@ def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
 def profiling_rows(
     arm: np.ndarray, instance: np.ndarray, n_profiling: int, seed: int
 ) -> np.ndarray:
-    """Choose the profiling rows so that both splits hold rows of every arm.
+    """Return a mask of the profiling rows, with rows of every arm in both splits.
 
-    An arm's profiling rows are its first rows in the one random order of the instances.
-    Their number is the number of its rows on profiling instances, raised or lowered
-    until both splits hold `MIN_INSTANCES` of the arm. Two cases are left to validation,
-    which reports them: an arm with fewer than twice `MIN_INSTANCES` rows, and a table
-    with too few instances for the number of profiling instances on its card.
+    All arms share one random order of the instances, and the first rows of an arm in
+    this order are its profiling rows. Their number is the number of the arm's rows on
+    profiling instances, raised or lowered so that each split has at least
+    `MIN_INSTANCES` rows of the arm. In two cases this is impossible, and later checks
+    report a fault: an arm has fewer than twice `MIN_INSTANCES` rows, or the table has
+    too few instances for the number of profiling instances on its card.
 
     Parameters
     ----------

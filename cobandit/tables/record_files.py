@@ -1,4 +1,4 @@
-"""Files of records (Parquet, CSV, TSV, JSON, JSON Lines) as data frames."""
+"""Reading files of records (Parquet, CSV, TSV, JSON, JSON Lines) as data frames."""
 
 import gzip
 import io
@@ -24,14 +24,14 @@ from cobandit.tables.json_records import (
 )
 from cobandit.tables.text_layout import HEAD, SEPARATORS, TextLayout, open_expanded
 
-#: Largest size of a compressed file once expanded, in bytes.
+#: Largest expanded size of a compressed file, in bytes.
 MAX_EXPANDED_TEXT = 4 * 1024**3
 
-#: Peak memory of reading, in bytes per row and column: 39 to 48 were measured on 10^6
-#: to 10^7 rows.
+#: Largest memory for reading a file, in bytes per row and column. Measurements on 10^6
+#: to 10^7 rows gave 39 to 48 bytes.
 BYTES_PER_VALUE = 50
 
-#: Largest number of candidate places of records in a message.
+#: Largest number of possible places of records that a message lists.
 MOST_OFFERED = 5
 
 
@@ -52,11 +52,11 @@ def read_columns(
     path : Path
         File with the suffix of its format; compressed text ends with ``.gz``.
     names : sequence of str
-        Columns of names, which are read as text. As numbers, a missing value in the
-        column would turn 8 into 8.0 and round long whole numbers.
+        Columns of names, which are read as text. Otherwise, a missing value in a column
+        of whole numbers would turn 8 into 8.0 and round long numbers.
     wanted : sequence of str, optional
-        Columns to read, by default all. If one is missing or duplicated, all columns
-        are read, and later checks can list them.
+        Columns to read, by default all. If one of these is missing or duplicated, all
+        columns are read, so that later checks can list the columns.
     layout : TextLayout, optional
         Layout of a CSV or TSV file; by default the separator of its suffix, decimal
         points and UTF-8.
@@ -65,10 +65,10 @@ def read_columns(
         file is a list of records.
     nested : bool
         Whether fields of nested records, and of JSON within text, become columns such
-        as ``usage.tokens``. If so, the file is also searched for its records, and short
-        fields next to them become columns such as ``file.model``.
+        as ``usage.tokens``. If so, records are also searched within a JSON file, and
+        short fields next to the records become columns such as ``file.model``.
     remarks : list of str, optional
-        Receives the keys under which records were found.
+        Receives a remark with the keys that lead to the records.
 
     Raises
     ------
@@ -121,7 +121,8 @@ def read_columns(
         RecursionError,
     ) as error:
         problem = f"the file is damaged or does not parse: {error}"
-        raise_fault(path, problem, "correct it, or export it again", "damaged-file")
+        remedy = "correct the file, or export it again"
+        raise_fault(path, problem, remedy, "damaged-file")
 
     remedy = "save the records as .parquet, .csv, .tsv, .jsonl or .json"
     raise_fault(
@@ -143,9 +144,9 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
     free = psutil.virtual_memory().available
     if needed > free:
         takes = (
-            f"to read about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
+            f"reading about {n_rows:,.0f} rows takes {needed / 1e9:.1f} GB of memory"
         )
-        problem = f"{takes}, and {free / 1e9:.1f} GB are free"
+        problem = f"{takes}, but only {free / 1e9:.1f} GB are free"
         remedy = (
             "leave out configurations or instances, or use a machine with more memory"
         )
@@ -171,20 +172,23 @@ def _columns_to_read(
 
 
 def _check_expanded(path: Path) -> None:
-    """Refuse a compressed file that is damaged or too large once expanded."""
+    """Raise an error if a compressed file is damaged, or too large once expanded."""
     with gzip.open(path) as file:
         # seeking stops at the end of a shorter file
         expanded = file.seek(MAX_EXPANDED_TEXT + 1)
     if expanded > MAX_EXPANDED_TEXT:
         raise_fault(
             path,
-            f"it expands to more than {MAX_EXPANDED_TEXT:,} bytes, the limit",
-            "split it",
+            f"the file expands to more than {MAX_EXPANDED_TEXT:,} bytes, the limit",
+            "split the file",
             "too-large",
         )
     if not expanded:
         raise_fault(
-            path, "the file is empty", "export it again, with its data", "empty-file"
+            path,
+            "the file is empty",
+            "export the file again, with its data",
+            "empty-file",
         )
 
 
@@ -212,7 +216,7 @@ def _read_parquet(
 def _read_separated(
     path: Path, layout: TextLayout, names: Sequence[str], wanted: Sequence[str] | None
 ) -> pd.DataFrame:
-    """Read CSV or TSV with inferred types; names and dates stay text."""
+    """Read CSV or TSV with inferred types; names and dates remain text."""
     parsing = pa.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True)
 
     # with one thread, the parser reports the row of an error
@@ -243,7 +247,7 @@ def _read_separated(
 
 
 def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
-    """Return the records at the requested keys, or the file's only records."""
+    """Return the records at the given keys, or the only records in the file."""
     with open_expanded(path) as file:
         value = json.load(io.TextIOWrapper(file, "utf-8-sig"))
     keys = f", with the keys {_list_keys(value)}" if isinstance(value, Mapping) else ""
@@ -251,7 +255,7 @@ def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
         followed = follow_path(value, records)
         if followed is None or not followed.records:
             problem = (
-                f"there are no records at {records!r}; this is"
+                f"there are no records at {records!r}; the file has a"
                 f" {type(value).__name__}{keys}"
             )
             raise_fault(path, problem, "correct --records", "no-records")
@@ -270,7 +274,7 @@ def _read_json(path: Path, records: str | None, nested: bool) -> FoundRecords:
     remedy = "give the keys that lead to the records, such as --records results.rows"
     if paths:
         remedy = f"choose the records: --records {' or '.join(map(shlex.quote, paths))}"
-    problem = f"this is {type(value).__name__}{keys}, not a list of records"
+    problem = f"this is a {type(value).__name__}{keys}, not a list of records"
     raise_fault(path, problem, remedy, "no-records")
 
 
@@ -290,7 +294,10 @@ def _read_jsonl(path: Path, wanted: Sequence[str] | None) -> Iterator[tuple[str,
             except (ValueError, RecursionError) as error:
                 problem = f"line {number} is not a JSON object: {error}"
                 raise_fault(
-                    path, problem, "correct it or export it again", "not-an-object"
+                    path,
+                    problem,
+                    "correct the line, or export the file again",
+                    "not-an-object",
                 )
             yield f"line {number}", record
 
@@ -303,12 +310,13 @@ def _make_frame(
     path: Path,
     beside: dict[str, Any],
 ) -> pd.DataFrame:
-    """Make a frame of JSON objects."""
+    """Return a data frame of JSON objects, one row per object."""
     rows: list[dict[str, Any]] = []
     for place, record in records:
         if not isinstance(record, dict):
             problem = f"{place} is a JSON value, but not an object"
-            raise_fault(path, problem, "correct it or export it again", "not-an-object")
+            remedy = "correct the file, or export it again"
+            raise_fault(path, problem, remedy, "not-an-object")
         row = dict(flatten(record)) | beside if nested else record
         if wanted and rows:
             row = {name: row[name] for name in wanted if name in row}
@@ -318,7 +326,7 @@ def _make_frame(
 
 
 def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Add the fields of JSON texts as columns after the texts."""
+    """Add the fields of columns of JSON text as columns after these."""
     parts: list[pd.DataFrame] = []
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
@@ -346,7 +354,7 @@ def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _parse_objects(column: pd.Series) -> list[dict[str, Any]] | None:
-    """Parse texts as JSON objects; None if a text is not an object."""
+    """Parse a column of text as JSON objects; None if a text is not an object."""
     if column.dtype != object and not pd.api.types.is_string_dtype(column):
         return None
     text = column.dropna()

@@ -1,4 +1,4 @@
-"""Checked records of a table as arrays, one per column."""
+"""The checked records of a table, as one array per column."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cobandit.tables.encoded_names import Keys
 
 
 class Records(NamedTuple):
-    """Checked records of K configurations, D objectives and N rows.
+    """Checked evaluations of K configurations, with D objectives and N rows.
 
-    Rows are sorted by arm, then by instance.
+    Rows are sorted by configuration, then by instance.
     """
 
     #: Descriptive columns of the K configurations, indexed by their names.
     arms: pd.DataFrame
     #: Names of the I instances.
     instances: tuple[str, ...]
-    #: Values of each objective's column that score 1 and 0.
+    #: Values of each objective's column whose scores are 1 and 0.
     limits: dict[str, tuple[float, float]]
     #: Number of each row's configuration, shape (N,).
     arm: npt.NDArray[np.int64]
@@ -31,11 +31,12 @@ class Records(NamedTuple):
     costs: npt.NDArray[np.float64]
     #: Objectives in [0, 1], shape (N, D).
     rewards: npt.NDArray[np.float64]
-    #: Columns of the objectives before their transforms, shape (N, D).
+    #: Values of the objectives' columns before their transforms, shape (N, D).
     measured: npt.NDArray[np.float64]
     #: Whether a row belongs to the profiling split, shape (N,).
     profiling: npt.NDArray[np.bool_]
-    #: Further columns with one value per instance, each as an array of shape (I,).
+    #: Further columns with one value per instance, each encoded with codes of shape
+    #: (I,).
     groups: dict[str, Keys]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Records:

@@ -14,17 +14,17 @@ from cobandit.tables.card import Card
 from cobandit.tables.encoded_names import Keys, encode_names
 from cobandit.tables.profiling import MIN_INSTANCES
 
-#: Least number of configurations of a table.
+#: Smallest number of configurations of a table.
 MIN_ARMS = 2
 
 
 def find_groups(
     frame: pd.DataFrame, card: Card, instances: Keys, faults: Faults
 ) -> dict[str, Keys]:
-    """Find the columns that group instances, and check the card's cluster column.
+    """Return the columns that group instances, and check the card's cluster column.
 
-    A further column groups instances if it is constant within each instance, has fewer
-    distinct values than instances, and has no missing value.
+    A column that the card does not name groups instances if it has one value per
+    instance, has fewer distinct values than instances, and has no missing value.
     """
     groups = {}
     first = np.unique(instances.codes, return_index=True)[1]
@@ -62,11 +62,12 @@ def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) ->
     for column in wanted:
         if names.count(column) > 1:
             problem = "the column exists more than once"
-            faults.add(problem, "keep one", column, code="repeated-column")
+            remedy = "remove or rename all but one"
+            faults.add(problem, remedy, column, code="repeated-column")
         if column not in names:
             spare = [name for name in names if name not in wanted]
             remedy = suggest(
-                column, spare, f"add it, or name another; there are {names}"
+                column, spare, f"add it, or name another of the columns {names}"
             )
             faults.add("the column is missing", remedy, column, code="missing-column")
 
@@ -74,7 +75,7 @@ def check_columns(frame: pd.DataFrame, wanted: Sequence[str], faults: Faults) ->
 def check_descriptions(
     frame: pd.DataFrame, card: Card, configs: Keys, faults: Faults
 ) -> None:
-    """Check that a configuration has one value in each descriptive column.
+    """Check that each configuration has only one value in each descriptive column.
 
     A missing value counts as a value.
     """
@@ -90,14 +91,14 @@ def check_descriptions(
                 " earlier row"
             )
             remedy = (
-                "use one value per configuration, split the configuration, or leave"
-                " the column out of the descriptive columns"
+                "use one value per configuration, give the rows different configuration"
+                " names, or leave the column out of the descriptive columns"
             )
             faults.add(problem, remedy, column, differs, code="two-descriptions")
 
 
 def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
-    """Check for at least two configurations, and for duplicate evaluations."""
+    """Check that there are two configurations or more, and no duplicate evaluations."""
     if len(configs.labels) < MIN_ARMS:
         problem = f"there is only one configuration, {configs.labels[0]!r}"
         remedy = "give at least two configurations"
@@ -109,7 +110,7 @@ def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
         config, instance = pairs.iloc[is_duplicate.argmax()]
         names = (configs.labels[config], instances.labels[instance])
         remedy = (
-            "keep one of the rows, or give repeated evaluations different instance"
+            "keep one of these rows, or give repeated evaluations different instance"
             " names"
         )
         problem = f"duplicate (config, instance) {names}"
@@ -119,11 +120,11 @@ def check_pairs(configs: Keys, instances: Keys, faults: Faults) -> None:
 def check_split(
     configs: Keys, profiling: np.ndarray, card: Card, faults: Faults
 ) -> None:
-    """Check that both splits hold at least two instances of each configuration.
+    """Check that both splits have at least two instances of each configuration.
 
-    In the table of a run, the card names the profiling instances, and a run may remove
-    a configuration right after them. Of such a table, only the profiling split is
-    checked.
+    In the table of a live run, the card lists the profiling instances, and the run may
+    have removed a configuration immediately after these. Only the profiling split of
+    such a table is checked.
     """
     n_arms = len(configs.labels)
     n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)
@@ -142,7 +143,7 @@ def check_split(
             f" {MIN_INSTANCES} of each"
         )
         remedy = (
-            "evaluate it on more instances, leave it out, or change the number of"
-            f" profiling instances, now {card.split.profiling}"
+            "evaluate this configuration on more instances, leave it out, or change"
+            f" the number of profiling instances, now {card.split.profiling}"
         )
         faults.add(problem, remedy, "instance", code="few-instances")

@@ -1,4 +1,4 @@
-"""Validation of a frame against its card, with one error that lists every fault."""
+"""Checking a data frame against its card; one error lists every fault."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
-    """Check a tidy frame against its card, and sort its rows.
+    """Check a tidy frame against its card, and return its sorted records.
 
     Parameters
     ----------
     frame : DataFrame
-        One row per (configuration, instance); columns that the card does not name are
-        ignored.
+        One row per (configuration, instance). Columns that the card does not name are
+        used only if they group instances.
     card : Card
         Card that describes the columns.
     source : str
@@ -80,7 +80,7 @@ transform
     faults = Faults(source)
     check_columns(frame, card.columns, faults)
     if frame.empty:
-        remedy = "export it again, with its data"
+        remedy = "export the table again, with its data"
         raise_fault(source, "the table has no rows", remedy, "no-rows")
 
     all_columns = frame
@@ -136,7 +136,7 @@ transform
 def _check_measures(
     frame: pd.DataFrame, card: Card, faults: Faults
 ) -> dict[str, np.ndarray]:
-    """Read the columns of cost and objectives, and return those without a fault."""
+    """Return the columns of cost and objectives that have no fault, as numbers."""
     rules = {card.cost.column: [COST, RANGE]}
     for objective in card.objectives:
         rule = TRANSFORMS[objective.transform].rule
@@ -152,7 +152,7 @@ def _check_measures(
 def _scale_objectives(
     numbers: dict[str, np.ndarray], profiling: np.ndarray, card: Card, faults: Faults
 ) -> tuple[np.ndarray, dict[str, tuple[float, float]]]:
-    """Fit and apply the transforms of the objectives."""
+    """Return the objectives as scores (N, D), and the limits of their transforms."""
     rewards = np.full((len(profiling), len(card.objectives)), np.nan)
     limits: dict[str, tuple[float, float]] = {}
     for d, objective in enumerate(card.objectives):

@@ -1,4 +1,4 @@
-"""Files of tables: records as Parquet, CSV or JSON lines, with a card next to them."""
+"""Reading and writing tables: a file of records, with a card next to it."""
 
 import csv
 import hashlib
@@ -27,8 +27,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Parameters
     ----------
     path : str or Path
-        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or a file in the format of the
-        card's ``origin``.
+        A ``.parquet``, ``.csv`` or ``.jsonl`` file, or a file in the format that the
+        ``origin`` on the card names.
     card : str, Path or Card, optional
         The card; by default the file of the same name with suffix ``.yml`` next to the
         records.
@@ -40,9 +40,9 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     Raises
     ------
     TableError
-        If the file is missing, empty, truncated, does not parse or does not match its
-        card's checksum, or if the table or the card violates the schema. Several faults
-        are reported together.
+        If the file is missing, empty, damaged or does not match the checksum on its
+        card, or if the table or the card is not valid. Several faults are reported
+        together.
 
     Examples
     --------
@@ -69,8 +69,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     if checksum != card.sha256:
         described = path.with_name(card.records)
         if described.name != path.name and described.is_file():
-            problem = f"the card next to it describes {described.name}, not this file"
-            raise_fault(path, problem, f"name {described}", "other-card")
+            problem = f"the card of this file describes {described.name} instead"
+            raise_fault(path, problem, f"give the file {described}", "other-card")
         problem = f"the file's sha256 is {checksum}, but its card says {card.sha256}"
         remedy = (
             "restore the file that the card describes; or, if the change is"
@@ -91,14 +91,16 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
     return EvaluationTable.from_records(frame, card, str(path))
 
 
-#: A column that the card does not name is read only up to this number of bytes per row.
+#: A column that the card does not name is read only if it has at most this number of
+#: bytes per row.
 BYTES_OF_SHORT = 8
-#: Largest text file, in bytes, of which columns are read that the card does not name.
+#: In text files larger than this, in bytes, columns that the card does not name are not
+#: read.
 SMALL_FILE = 2**26
 
 
 def _find_short_columns(path: Path, card: Card) -> list[str]:
-    """Name further columns that may group instances, with few and short values."""
+    """Return names of further columns that may group instances, with short values."""
     if path.suffix.lower() == ".parquet":
         try:
             metadata = parquet.ParquetFile(path).metadata
@@ -142,7 +144,7 @@ MEMORY = b"cobandit"
 
 
 def read_memory(path: Path) -> dict[str, Any]:
-    """Read the provenance stored in a Parquet file; empty without any."""
+    """Return the provenance that a Parquet file stores; empty if it stores none."""
     return dict(
         json.loads((parquet.read_schema(path).metadata or {}).get(MEMORY, b"{}"))
     )
@@ -155,8 +157,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     ----------
     table : EvaluationTable
     path : str or Path
-        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``. Existing
-        files are replaced.
+        A ``.parquet`` file. The card is written next to it, with the suffix ``.yml``.
+        Existing files are replaced.
 
     Returns
     -------
@@ -166,8 +168,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     Raises
     ------
     TableError
-        If the file could not be written, or if the table is a part of another table and
-        has a split that no card can describe.
+        If the file cannot be written, or if the table is a part of another table with a
+        split that no card can describe.
 
     Examples
     --------
@@ -195,28 +197,31 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     raise_fault(
         path,
         problem,
-        "save the whole table, and take the part after reading it",
+        "save the whole table, and take the part again after reading it",
         "part-of-table",
     )
 
 
 def check_name(path: Path) -> None:
-    """Refuse a file name with which no table can be written."""
+    """Raise if no table can be written with this file name."""
     if path.suffix != ".parquet":
         raise_fault(
             path,
-            "the table is written as Parquet",
+            "a table is written as Parquet, but the file has another suffix",
             "use the suffix .parquet",
             "not-parquet",
         )
     if not path.parent.is_dir():
         raise_fault(
-            path, f"there is no folder {path.parent}", "make it first", "no-folder"
+            path,
+            f"there is no folder {path.parent}",
+            "create this folder first",
+            "no-folder",
         )
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
-    """Whether the card and evaluations are enough to compute scores and split."""
+    """Return whether reading card and evaluations would give the same table."""
     if frame.duplicated(["config", "instance"]).any():
         return False
     copy = EvaluationTable.from_records(frame, card, table.name)
@@ -226,7 +231,7 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
 
 
 def _pinned(table: EvaluationTable) -> Card:
-    """Return a card with limits and split of the whole table, for a part of it."""
+    """Return a card that states the limits and the split of the table."""
     rows = table.rows
     card = table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
@@ -254,7 +259,7 @@ def write_table(
     head: Iterable[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> EvaluationTable:
-    """Write records and card to temporary files, check them, and move them into place.
+    """Write a table and its card; replace existing files only if both are valid.
 
     Parameters
     ----------
@@ -263,9 +268,9 @@ def write_table(
     fields : mapping
         Fields of the card; ``records`` and ``sha256`` are added.
     output : Path
-        A ``.parquet`` file; the card goes next to it with the suffix ``.yml``.
+        A ``.parquet`` file. The card is written next to it, with the suffix ``.yml``.
     head : iterable of str
-        Comments at the head of the card.
+        Comments at the top of the card.
     metadata : mapping, optional
         Provenance to store in the Parquet file, for `read_memory`.
 
@@ -276,7 +281,7 @@ def write_table(
     Raises
     ------
     TableError
-        If the table is not valid, or could not be written; earlier files are then left
+        If the table is not valid, or cannot be written. Earlier files are then
         unchanged.
     """
     card_path = output.with_suffix(".yml")
@@ -317,14 +322,14 @@ def write_table(
         raise_fault(
             output,
             problem,
-            "use one kind per column, text or numbers, in all files",
+            "use only text, or only numbers, in a column of all files",
             "mixed-column",
         )
     except OSError as error:
         raise_fault(
             output,
-            f"it could not be written: {error}",
-            "free some space, or choose another folder",
+            f"the file could not be written: {error}",
+            "free some disk space, or choose another folder",
             "not-written",
         )
 

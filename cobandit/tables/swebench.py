@@ -1,9 +1,9 @@
-"""Reader of the SWE-bench leaderboard, board ``bash-only``.
+"""Reading the SWE-bench leaderboard, board ``bash-only``.
 
-All entries run the same small agent with only a shell, so an entry is a configuration:
-a model and its settings. An entry is used if it has per-instance rows that agree with
-its published rate to within ``TOLERANCE`` points. Other entries are dropped and named
-in a note.
+All entries use the same small agent with only a shell, so an entry is a configuration:
+a model and its settings. An entry is used if it has rows per instance that agree with
+its published rate to within ``TOLERANCE`` points. Other entries are left out, and a
+note lists them.
 """
 
 import json
@@ -16,35 +16,35 @@ from cobandit.errors import raise_fault
 
 BOARD = "bash-only"
 
-#: Largest accepted difference, in percentage points, between published and recomputed
-#: resolved rate.
+#: Largest accepted difference, in percentage points, between the published rate of
+#: resolved instances and the recomputed one.
 TOLERANCE = 1.0
 
-#: Columns of the frame, with their keys in an instance's record.
+#: Columns of the frame, with their keys in the record of an instance.
 COLUMNS = {"resolved": "resolved", "cost_usd": "cost", "api_calls": "api_calls"}
 
 
 def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read ``leaderboards.json`` as a tidy frame, with notes on dropped entries.
+    """Read ``leaderboards.json`` as a tidy frame, with notes on entries left out.
 
     Parameters
     ----------
     path : str or Path
-        File as published.
+        The file as published.
 
     Returns
     -------
     frame : DataFrame
-        One row per (entry, instance): config (the entry's name), instance, resolved,
-        cost_usd (USD), api_calls (model round trips), and model, organisation,
-        open_weights, agent_version, date.
+        One row per entry and instance, with columns config (the entry's name),
+        instance, resolved, cost_usd, api_calls (number of model calls), model,
+        organisation, open_weights, agent_version and date.
     notes : tuple of str
-        Dropped entries with reasons.
+        Entries that are left out, with reasons.
 
     Raises
     ------
     TableError
-        If the file is not JSON or not laid out as expected.
+        If the file is not JSON, or has another structure.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def read_submissions(path: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
         remedy = "use the file at the commit that the dataset card names"
         raise_fault(
             path,
-            f"it is not laid out as expected ({type(error).__name__}: {error})",
+            f"the file has an unexpected structure ({type(error).__name__}: {error})",
             remedy,
             "bad-record",
         )

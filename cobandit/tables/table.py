@@ -1,4 +1,4 @@
-"""The evaluation table: checked and sorted scores and costs of configurations."""
+"""The evaluation table: checked scores and costs of configurations on instances."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class EvaluationTable(TableStatistics):
         Parameters
         ----------
         frame : DataFrame
-            One row per evaluation. Further columns are kept if they group instances,
-            for the attribute ``groups``.
+            One row per evaluation. A column that no argument names is kept only if it
+            groups instances (attribute ``groups``).
         config : str or sequence of str
-            Column that names the configuration. The values of several columns are
+            Column that names the configuration. With several columns, their values are
             joined into a name, and each column also describes the configuration, so
-            that :meth:`subset` can select by it.
+            that :meth:`subset` can use it.
         instance : str
             Column that names the instance.
         cost : str, float or mapping
@@ -93,24 +93,24 @@ class EvaluationTable(TableStatistics):
         unit : str, optional
             Unit of the cost, such as USD; by default the name of its column.
         objectives : mapping or sequence of str
-            Columns with values in [0, 1], where larger is better. Their names become
+            Columns with values in [0, 1], where larger is better; their names become
             the names of the objectives. Or a mapping from the name of an objective to
-            such a column; to ``(column, transform)``, with a key of
-            :data:`~cobandit.tables.transforms.TRANSFORMS`; or to a dictionary of an
-            objective's fields on a card, such as ``limits``.
+            such a column; to ``(column, transform)``, where the transform is a key of
+            :data:`~cobandit.tables.transforms.TRANSFORMS`; or to a dictionary with the
+            fields of an objective on a card, such as ``limits``.
         arms : sequence of str
             Further columns that describe the configuration.
         cluster : str, optional
             Column that groups instances, such as the passage that questions are about.
             Intervals and decisions then count groups instead of instances.
         profiling : int, optional
-            Number of profiling instances, by default a fifth, at least 2. Costs and
-            percentiles are computed from the profiling instances, and replays draw from
-            the others.
+            Number of profiling instances, by default a fifth, at least 2. The costs
+            that policies know and the scales of objectives are computed from these
+            instances, and replays use the others.
         seed : int
-            Seed of the split.
+            Seed of the choice of profiling instances.
         smallest_cost : float, optional
-            Cost that replaces zero; by default a cost of zero is refused.
+            Cost that replaces zero. By default, a cost of zero is an error.
         **description
             ``name``, ``title``, ``source``, ``license`` and ``kind``: fields of the
             :class:`~cobandit.tables.Card`.
@@ -200,8 +200,8 @@ class EvaluationTable(TableStatistics):
         Raises
         ------
         TableError
-            As in `from_frame`, with the configuration and instance of a fault; also if
-            shapes and numbers of names do not agree.
+            As in `from_frame`, with the configuration and the instance instead of the
+            row; also if shapes and numbers of names do not agree.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class EvaluationTable(TableStatistics):
         source: str = "the frame",
         notes: tuple[str, ...] = (),
     ) -> EvaluationTable:
-        """Check a tidy frame against a card.
+        """Make a table from a tidy frame and a card that describes its columns.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class EvaluationTable(TableStatistics):
         return as_html(headline, means, notes)
 
     def cluster_by(self, column: str) -> EvaluationTable:
-        """Return the table with another column that groups instances.
+        """Return the table with another column as the clusters of instances.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class EvaluationTable(TableStatistics):
         """
         if column not in self._records.groups:
             problem = f"no column {column!r} groups the instances of {self.name}"
-            names = ", ".join(self._records.groups) or "there is none"
+            names = ", ".join(self._records.groups) or "the table has none"
             remedy = (
                 "name a column with one value per instance that several instances"
                 f" share: {names}"
@@ -341,10 +341,10 @@ class EvaluationTable(TableStatistics):
         return EvaluationTable(card, self.notes, self._records)
 
     def take_profiling(self) -> EvaluationTable:
-        """Return a table whose two splits are both this table's profiling split.
+        """Return a table in which both splits have this table's profiling rows.
 
-        Replays on this table choose settings without the evaluation split, on which the
-        chosen settings are then judged.
+        With replays on the returned table, settings can be chosen without using the
+        evaluation split, which then judges the chosen settings.
 
         Returns
         -------
@@ -358,8 +358,8 @@ class EvaluationTable(TableStatistics):
     def subset(self, query: str) -> EvaluationTable:
         """Return the table of the configurations that satisfy a condition.
 
-        Transforms and split are still those of the whole table; ``costs`` and
-        ``cost_range`` are computed from the remaining arms.
+        Transforms and split remain those of the whole table. ``costs`` and
+        ``cost_range`` are computed from the remaining configurations.
 
         Parameters
         ----------
@@ -375,12 +375,15 @@ class EvaluationTable(TableStatistics):
         ------
         TableError
             If the query does not parse, names an unknown column, is not a condition, or
-            leaves fewer than two arms.
+            leaves fewer than two configurations.
         """
         place = f"subset {query!r} of {self.name}"
         keep = evaluate_condition(self._records.arms.reset_index(), query, place)
         if keep.sum() < MIN_ARMS:
-            problem = f"it leaves {int(keep.sum())} of {self.n_arms} configurations"
+            problem = (
+                f"the condition leaves only {int(keep.sum())} of {self.n_arms}"
+                " configurations"
+            )
             remedy = f"weaken the condition: at least {MIN_ARMS} are needed"
             raise_fault(place, problem, remedy, "one-configuration")
 
@@ -404,7 +407,7 @@ class EvaluationTable(TableStatistics):
         Raises
         ------
         CobanditError
-            If a name is not an objective, there is no name, or one occurs twice.
+            If a name is not an objective or is given twice, or no name is given.
         """
         places = [
             self.objectives.index(choice(name, "objective", self.objectives))

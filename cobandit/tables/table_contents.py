@@ -11,13 +11,13 @@ import pandas as pd
 from cobandit.tables.card import FREE, Card
 from cobandit.tables.records import Records
 
-#: If replacements of zero cost make up at least this share of an arm's cost, the cost
-#: counts as made up, and no ratio is computed from it.
+#: If the costs that replace zeros are at least this share of an arm's total cost, this
+#: cost counts as made up, and no ratio is computed from it.
 MADE_UP_SHARE = 0.01
 
 
 def freeze(array: np.ndarray) -> np.ndarray:
-    """Make an array read-only, and return it."""
+    """Return an array after making it read-only."""
     array.setflags(write=False)
     return array
 
@@ -31,9 +31,9 @@ class TableContents:
     Attributes
     ----------
     card : Card
-        The dataset card.
+        The card, which describes the columns and the origin of the table.
     notes : tuple of str
-        Remarks from reading the table, such as dropped entries.
+        Remarks from reading the table, such as entries that were left out.
     """
 
     card: Card
@@ -42,12 +42,12 @@ class TableContents:
 
     @property
     def name(self) -> str:
-        """Name in the catalogue and in file names."""
+        """Name of the table, as on its card."""
         return self.card.name
 
     @property
     def kind(self) -> str:
-        """Origin of the numbers: ``measured``, ``reconstruction`` or ``synthetic``."""
+        """How the numbers were obtained: measured, reconstruction or synthetic."""
         return self.card.kind
 
     @property
@@ -72,24 +72,24 @@ class TableContents:
 
     @property
     def arms(self) -> pd.DataFrame:
-        """Descriptive columns of the K configurations, indexed by config; a copy."""
+        """Copy of the descriptive columns of the K configurations, indexed by name."""
         return self._records.arms.copy()
 
     @property
     def limits(self) -> dict[str, tuple[float, float]]:
-        """Values of each objective's column that score 1 and 0; a copy."""
+        """Copy of the values of each objective's column whose scores are 1 and 0."""
         return dict(self._records.limits)
 
     @property
     def clusters(self) -> np.ndarray | None:
-        """Number of each instance's cluster, int64 (I,); None without clusters."""
+        """Cluster number of each instance, int64 (I,); None without clusters."""
         if self.card.cluster is None:
             return None
         return self._records.groups[self.card.cluster].codes
 
     @property
     def groups(self) -> dict[str, np.ndarray]:
-        """Columns that group instances: the number of each instance's value, (I,)."""
+        """Columns that group instances, encoded as one number per instance, (I,)."""
         return {name: keys.codes for name, keys in self._records.groups.items()}
 
     @cached_property
@@ -99,7 +99,7 @@ class TableContents:
 
     @property
     def n_benchmark(self) -> int:
-        """Number of instances of the benchmark; at least the table's number."""
+        """Number of instances of the benchmark, including those not in the table."""
         return max(len(self._records.instances), self.card.n_instances or 0)
 
     @property
@@ -110,15 +110,15 @@ class TableContents:
 
     @property
     def n_free(self) -> int:
-        """Number of free evaluations."""
+        """Number of evaluations whose cost was zero."""
         return int(self.free_evaluations.sum())
 
     @cached_property
     def free_evaluations(self) -> np.ndarray:
-        """Number of free evaluations of each arm: int (K,).
+        """Number of evaluations of each arm whose cost was zero, int (K,).
 
-        The numbers come from the card. Without numbers on the card, an evaluation
-        counts as free if its cost is at most the card's ``smallest_cost``.
+        The card may state these numbers. Otherwise, an evaluation counts as free if its
+        cost is at most the ``smallest_cost`` on the card.
         """
         records = self._records
         smallest = self.card.smallest_cost
@@ -133,7 +133,7 @@ class TableContents:
 
     @cached_property
     def has_made_up_cost(self) -> np.ndarray:
-        """Whether free evaluations make up 1 % of an arm's cost or more: bool (K,)."""
+        """Mask of arms with 1 % or more of their cost from free evaluations, (K,)."""
         records = self._records
         smallest = self.card.smallest_cost
         if smallest is None:
@@ -145,10 +145,10 @@ class TableContents:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """All rows as a new frame: config, instance, cost, scaled objectives, split.
+        """All evaluations as a new frame, with the objectives as scores in [0, 1].
 
-        ``config``, ``instance`` and ``split`` (profiling or evaluation) are
-        categorical; rows are sorted by config, then instance.
+        Columns are ``config``, ``instance``, ``cost``, the objectives, and ``split``
+        (profiling or evaluation). Rows are sorted by config, then instance.
         """
         records = self._records
         configs = pd.Index(self.configs)
@@ -171,10 +171,10 @@ class TableContents:
 
     @property
     def evaluations(self) -> pd.DataFrame:
-        """All evaluations as measured, as a new frame with the columns of the card.
+        """All evaluations as a new frame, with the measured values.
 
-        Rows are sorted by config, then instance. The cost of a free evaluation is the
-        card's ``smallest_cost``.
+        Columns are those that the card names. Rows are sorted by config, then instance.
+        The cost of a free evaluation is the ``smallest_cost`` on the card.
         """
         records = self._records
         card = self.card

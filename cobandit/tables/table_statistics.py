@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ReplayRows(NamedTuple):
     """Rows of the evaluation split, from which a replay draws its feedback.
 
-    The rows of arm i are ``offsets[i]`` to ``offsets[i + 1]``, sorted by instance.
+    Arm i has the rows ``offsets[i]`` to ``offsets[i + 1]``, sorted by instance.
     """
 
     #: Cost of each row in the card's unit, float64 of shape (N,).
@@ -44,7 +44,7 @@ class TableStatistics(TableContents):
 
     @property
     def raw_means(self) -> pd.DataFrame:
-        """Mean of each objective's column before its transform, by config."""
+        """Mean of each objective's column before its transform, indexed by config."""
         means = self._records.average(self._records.measured).T
         columns = [objective.column for objective in self.card.objectives]
         return pd.DataFrame(
@@ -70,11 +70,11 @@ class TableStatistics(TableContents):
 
     @cached_property
     def problem(self) -> Problem:
-        """Bandit problem that judges replays: :meth:`truth` with its default."""
+        """True means and costs that judge replays: :meth:`truth` with its default."""
         return self.truth()
 
     def truth(self, true_costs: str | None = None) -> Problem:
-        """Return the bandit problem with this table's true means and costs.
+        """Return the bandit problem whose true means are this table's means.
 
         Parameters
         ----------
@@ -87,8 +87,8 @@ class TableStatistics(TableContents):
         Returns
         -------
         Problem
-            With costs divided by ``cost_range[1]``, the largest single cost in
-            profiling.
+            Costs are divided by ``cost_range[1]``, the largest cost of an evaluation in
+            the profiling split.
 
         Raises
         ------
@@ -126,17 +126,18 @@ class TableStatistics(TableContents):
         Parameters
         ----------
         split : {"all", "evaluation", "profiling"}
-            Split of the instances. Replays are judged by ``"evaluation"``.
+            Split over which means are computed. Replays use ``"evaluation"`` as true
+            means.
 
         Returns
         -------
         DataFrame, K rows
             Indexed by config, with the mean of each objective, ``cost`` (mean, in the
-            card's unit), ``instances`` (their number) and ``on_front`` (whether
-            Pareto-optimal by these means). Over both splits, the means are over all
-            instances of the table, and where instances are missing they are adjusted by
-            :class:`~cobandit.tables.adjusted.AdjustedMeans`.  Over one split, they are
-            plain means of the rows, from which replays draw arm by arm.
+            card's unit), ``instances`` (number) and ``on_front`` (whether the means are
+            Pareto-optimal). With ``"all"``, means are over all instances of the table;
+            if evaluations are missing, they are adjusted by
+            :class:`~cobandit.tables.adjusted.AdjustedMeans`. With one split, means are
+            plain means over the rows of a configuration.
 
         Raises
         ------
@@ -201,11 +202,12 @@ class TableStatistics(TableContents):
         counts = np.bincount(records.arm, minlength=self.n_arms)
         if counts.min() < MIN_INSTANCES:
             problem = (
-                f"configuration {self.configs[counts.argmin()]!r} has {counts.min()}"
-                f" {split} instances, and {MIN_INSTANCES} are needed"
+                f"configuration {self.configs[counts.argmin()]!r} has only"
+                f" {counts.min()} {split} instances, but {MIN_INSTANCES} are needed"
             )
             remedy = (
-                "use both splits, as recommend does, or a subset of the configurations"
+                "use both splits, as cobandit.recommend does, or leave out this"
+                " configuration (subset)"
             )
             raise_fault(self.name, problem, remedy, "few-instances")
         return records

@@ -1,4 +1,4 @@
-"""Layout of text files: separator, decimal mark, encoding and title."""
+"""The layout of CSV and TSV files: separator, decimal mark, encoding and title."""
 
 import codecs
 import csv
@@ -13,16 +13,16 @@ from cobandit.tables.written_numbers import recognise_decimal
 #: Default column separator of a text file, by its suffix.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
-#: Separators that are tried if a file does not use the separator of its suffix.
+#: Separators to try if a file does not use the usual separator of its suffix.
 OTHER_SEPARATORS = (";", "\t", "|", ",")
 
-#: Number of bytes at the start of a text file from which its number of rows and its
-#: layout are estimated.
+#: Number of bytes at the start of a text file that are used to estimate its layout and
+#: its number of rows.
 HEAD = 2**20
 
 
 class TextLayout(NamedTuple):
-    """Layout of a text file."""
+    """Layout of a CSV or TSV file."""
 
     #: Separator of the columns.
     separator: str = ","
@@ -49,25 +49,26 @@ def recognise_layout(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> TextLayout:
-    r"""Recognise the layout of a CSV or TSV file, except for the given parts.
+    r"""Recognise the layout of a CSV or TSV file.
 
     Parameters
     ----------
     path : Path
-        The file; text may be compressed, with ``.gz`` behind its suffix.
+        The file, which may be compressed (``.csv.gz``).
     separator, decimal, encoding : str, optional
-        Parts of the layout that the user gives.
+        Parts of the layout that the user gives, and that need not be recognised.
 
     Returns
     -------
     TextLayout
-        The encoding is UTF-16 if the file begins with a byte order mark, UTF-8 if the
-        file can be decoded in it, otherwise cp1252, the encoding of Western
-        spreadsheets. The separator is the default of the suffix if all first lines have
-        equally many columns with it. Otherwise it is the separator with the most
-        columns for which this holds. Decimal commas are recognised if no number has a
-        decimal point; in comma-separated files, the comma in 1,234 is not a decimal
-        comma. First lines with only one cell are a title.
+        The encoding is UTF-16 if the file begins with its byte order mark, UTF-8 if the
+        file is valid UTF-8, and otherwise cp1252, the encoding of Western spreadsheets.
+        A separator is possible if it gives the same number of columns, at least two, in
+        the first 50 lines. The usual separator of the suffix is preferred, and
+        otherwise the one with the most columns. The decimal mark is a comma if some
+        number has a decimal comma and none has a decimal point; in comma-separated
+        files, the comma in 1,234 is not a decimal comma. First lines with only one cell
+        are a title.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def recognise_layout(
 
 
 def _count_title_lines(rows: Sequence[Sequence[str]]) -> int:
-    """Count the lines of a title at the beginning, including blank ones."""
+    """Count the title lines at the beginning, including blank lines."""
     title = list(takewhile(lambda row: not any(cell.strip() for cell in row[1:]), rows))
     return len(title) if len(title) < len(rows) and any(map(len, title)) else 0
 
@@ -124,7 +125,7 @@ def _recognise_encoding(path: Path) -> str:
 
 
 def _recognise_separator(lines: Sequence[str], default: str) -> str:
-    """Return the separator that gives the first lines equally many columns."""
+    """Return the separator that gives the first lines equal numbers of columns."""
     n_columns = {}
     for candidate in (default, *OTHER_SEPARATORS):
         rows = csv.reader(lines[:50], delimiter=candidate)

@@ -1,4 +1,4 @@
-"""Counting the tokens of a text, by its characters or with a tokenizer."""
+"""Counting the tokens of a text, by characters or with a tokenizer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 from cobandit.errors import raise_fault
 
-#: Number of characters that count as one token without a tokenizer.
+#: Number of characters that count as one token if no tokenizer is given.
 CHARACTERS = 4
 
 
 class TokenCounter(NamedTuple):
-    """A way to count tokens."""
+    """A function that counts tokens, and the unit of its counts."""
 
     #: Function that counts the tokens of a text.
     count: Callable[[str], int]
-    #: Unit of the cost on a card.
+    #: Unit of the cost on a card, which names the way of counting.
     unit: str
 
 
 def count_characters(text: str) -> int:
-    """Count one token for every four characters begun.
+    """Return the number of characters over four, rounded up, as a number of tokens.
 
     Examples
     --------
@@ -31,12 +31,12 @@ def count_characters(text: str) -> int:
 
 
 def make_token_counter(tokenizer: Path | None) -> TokenCounter:
-    """Make a counter by characters, or by the ``tokenizer.json`` of a model.
+    """Return a counter that uses a ``tokenizer.json``, or by default characters.
 
     Parameters
     ----------
     tokenizer : Path or None
-        File; the package ``tokenizers`` is needed to read it.
+        The ``tokenizer.json`` of a model, which the package ``tokenizers`` reads.
 
     Raises
     ------
@@ -62,8 +62,8 @@ def make_token_counter(tokenizer: Path | None) -> TokenCounter:
     except ImportError:
         raise_fault(
             tokenizer,
-            "reading it needs the package tokenizers",
-            "pip install tokenizers",
+            "reading this file needs the package tokenizers",
+            "install the package: pip install tokenizers",
             "missing-package",
         )
     try:

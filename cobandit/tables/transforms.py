@@ -1,4 +1,4 @@
-"""Transforms of measured columns to objectives in [0, 1], larger is better.
+"""Transforms that turn a measured column into scores in [0, 1], larger is better.
 
 ======================  ==========================================================
 ``none``                x, which has to be in [0, 1] already
@@ -6,10 +6,10 @@
 ``negate-minmax``       clip((x_max - x) / (x_max - x_min), 0, 1)
 ======================  ==========================================================
 
-The limits (tau_low, tau_high) are percentiles of x itself, by default the 5th and the
-95th with linear interpolation; (x_min, x_max) is its range. Both are computed over all
-rows of the *profiling* split, so that the evaluation split does not influence its own
-scores. Values beyond the limits are clipped.
+tau_low and tau_high are percentiles of x, by default the 5th and the 95th with linear
+interpolation. x_min and x_max are its smallest and largest value. These limits are
+computed over all rows of the *profiling* split, so that the scores of an evaluation do
+not depend on other evaluations in its split. Values beyond the limits are clipped.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from cobandit.tables.measured_columns import ColumnRule
 
 
 class Transform(NamedTuple):
-    """A transform of a column into an objective.
+    """A transform that turns the values of a column into scores of an objective.
 
     Examples
     --------
@@ -31,23 +31,23 @@ class Transform(NamedTuple):
     (1.0, 2.0)
     """
 
-    #: ``fit(profiling, low, high)`` returns the two values of the column that score 1
-    #: and 0, given the values of all configurations in the profiling split, shape (n,),
-    #: and the card's percentiles.
+    #: ``fit(profiling, low, high)`` returns the limits, the two values whose scores are
+    #: 1 and 0, given the values of all configurations in the profiling split, shape
+    #: (n,), and the percentiles on the card.
     fit: Callable[[np.ndarray, float, float], tuple[float, float]]
-    #: ``apply(values, one, zero)`` returns the scores of values, given the values that
-    #: score 1 and 0. It raises a `TableError` if these are not valid limits.
+    #: ``apply(values, one, zero)`` returns the scores of values, given the limits. It
+    #: raises a `TableError` if the limits are not valid.
     apply: Callable[[np.ndarray, float, float], np.ndarray]
-    #: Rule for every value of the column.
+    #: Rule that every value of the column must satisfy.
     rule: ColumnRule | None = None
-    #: Whether ``fit`` uses ``low`` and ``high``; otherwise a card cannot have them.
+    #: Whether ``fit`` uses ``low`` and ``high``, so that a card can set these.
     percentiles: bool = False
 
 
 def inverse_percentile(
     values: np.ndarray, tau_low: float, tau_high: float
 ) -> np.ndarray:
-    """Return the normalised inverse of a latency.
+    """Return scores of latencies: the inverse latency, scaled to [0, 1].
 
     The score is 1 at ``tau_low`` or below, and 0 at ``tau_high`` or above.
 
@@ -56,7 +56,7 @@ def inverse_percentile(
     values : array of float, any shape
         Latencies, positive, in the unit of the limits.
     tau_low, tau_high : float
-        Percentiles of the latency that map to 1 and to 0.
+        Latencies whose scores are 1 and 0.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def inverse_percentile(
 
 
 def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.ndarray:
-    """Scale a quantity that is to be minimised to a score in [0, 1].
+    """Return scores in [0, 1] of a quantity that should be small.
 
     The score is 1 at ``smallest`` or below, and 0 at ``largest`` or above.
 
@@ -118,7 +118,7 @@ def negate_minmax(values: np.ndarray, smallest: float, largest: float) -> np.nda
 def _refuse(problem: str) -> NoReturn:
     remedy = (
         "correct the limits, use another column or transform, or leave the objective"
-        " out (importing logs: --latency none)"
+        " out (when importing logs: --latency none)"
     )
     raise_fault("the objective", problem, remedy, "no-scale")
 

@@ -1,9 +1,9 @@
-"""Tokens of an answer, read from the counts in a vendor's response or a log.
+"""Numbers of tokens of an answer, read from a vendor's response or a log.
 
 Vendors use different names and different sums: the prompt may or may not include cached
-tokens, and the completion may or may not include reasoning tokens. The reading that
-adds up to the total is used. If no reading does, at least the counted tokens are
-charged, and a `Doubt` reports the mismatch.
+tokens, and the completion may or may not include reasoning tokens. The interpretation
+under which the counts add up to the total is used. If there is none, the counted tokens
+are charged, and a `Doubt` reports the mismatch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cobandit.tables.token_counts import count_characters
 
 
 class Usage(NamedTuple):
-    """Tokens of an evaluation.
+    """Numbers of tokens of an evaluation, by kind.
 
     Examples
     --------
@@ -25,38 +25,38 @@ class Usage(NamedTuple):
     550
     """
 
-    #: Tokens of the prompt that were neither read from nor written to a cache.
+    #: Prompt tokens that were neither read from nor written to a cache.
     input: float
-    #: Tokens of the prompt that were read from a cache.
+    #: Prompt tokens that were read from a cache.
     cached: float
     #: Generated tokens, including reasoning.
     output: float
-    #: Tokens of the prompt that were written to a cache.
+    #: Prompt tokens that were written to a cache.
     written: float = 0
 
     @property
     def prompt(self) -> float:
-        """All tokens of the prompt."""
+        """Number of all prompt tokens."""
         return self.input + self.cached + self.written
 
 
 class Doubt(NamedTuple):
     """A value that could not be read reliably."""
 
-    #: Kind of the doubt; doubts are counted per kind.
+    #: Kind of problem, by which doubts are counted.
     kind: str
-    #: Description, with the value.
+    #: Description of the problem, with the value.
     text: str
 
 
 class Reading(NamedTuple):
-    """Result of reading counts of tokens."""
+    """Result of reading numbers of tokens: the numbers, and doubts about these."""
 
-    #: The tokens; None if they were not counted and could not be estimated.
+    #: Numbers of tokens; None if they are missing and cannot be estimated.
     usage: Usage | None
     #: Doubts about the counts.
     doubts: tuple[Doubt, ...] = ()
-    #: Whether a missing count was estimated from a text.
+    #: Whether a missing number was estimated from a text.
     estimated: bool = False
 
 
@@ -125,7 +125,7 @@ _MOST = 2**53
 
 
 class _Counts:
-    """The counts of an answer by name, and doubts about them."""
+    """The numbers in a vendor's usage record, by name, and doubts about these."""
 
     def __init__(self, raw: Mapping[Any, Any]):
         self._raw = raw
@@ -144,7 +144,7 @@ class _Counts:
         return best
 
     def count(self, *names: str) -> int | None:
-        """Return the count from `find` without its name."""
+        """Return the first positive number under some names, or else the first one."""
         best = self.find(names)
         return None if best is None else best[1]
 
@@ -156,7 +156,7 @@ class _Counts:
 
         if not 0 <= number <= _MOST:
             text = (
-                f"{name} is {str(value)[:40]!a}, which is not a count, and is taken"
+                f"{name} is {str(value)[:40]!a}, which is not a count, and is treated"
                 " as missing"
             )
             self.doubts.append(Doubt(f"{name} is no count", text))
@@ -172,7 +172,7 @@ class _Counts:
 
 
 class _Parts(NamedTuple):
-    """An assumption on which counts include which other counts."""
+    """An assumption about which counts include which others."""
 
     #: Whether the prompt's count excludes tokens that were read from a cache.
     cached_apart: bool
@@ -185,15 +185,16 @@ class _Parts(NamedTuple):
 def read_usage(
     raw: Any, *, prompt_text: str | None = None, answer_text: str | None = None
 ) -> Reading:
-    """Read the counts of tokens of one answer, under the names of any vendor.
+    """Return the numbers of tokens of an answer, given a vendor's usage record.
 
     Parameters
     ----------
     raw : object
-        Field ``usage`` of an answer or a log; None if it is missing.
+        The field ``usage`` of an answer or a log, with the names of any vendor; None if
+        it is missing.
     prompt_text, answer_text : str, optional
-        Texts of prompt and answer, to estimate missing counts at four characters per
-        token.
+        Texts of prompt and answer. Missing numbers are estimated at four characters
+        per token.
 
     Returns
     -------
@@ -201,20 +202,20 @@ def read_usage(
 
     Notes
     -----
-    If the parts add up to less than the total, the rest is counted as generated,
-    because some endpoints leave hidden reasoning out of the parts. A total without
-    parts is counted as generated, too.
+    If prompt and output add up to less than the total, the difference is added to the
+    output, because some endpoints count hidden reasoning only in the total. If there is
+    only a total, it counts as output.
 
     Examples
     --------
-    Reasoning outside of the completion:
+    A completion that excludes reasoning:
 
     >>> details = {"reasoning_tokens": 1901}
     >>> counts = {"prompt_tokens": 100, "completion_tokens": 237, "total_tokens": 2238}
     >>> read_usage(counts | {"completion_tokens_details": details}).usage
     Usage(input=100, cached=0, output=2138, written=0)
 
-    Inside, and a prompt that includes the cache:
+    A completion that includes reasoning, and a prompt that includes cached tokens:
 
     >>> counts = {"prompt_tokens": 100, "completion_tokens": 2138, "total_tokens": 2238}
     >>> counts |= {"completion_tokens_details": details}
@@ -222,7 +223,7 @@ def read_usage(
     >>> read_usage(counts).usage
     Usage(input=40, cached=60, output=2138, written=0)
 
-    A prompt that leaves the cache out:
+    A prompt that excludes cached tokens:
 
     >>> counts = {"input_tokens": 5, "cache_read_input_tokens": 60, "output_tokens": 7}
     >>> read_usage(counts).usage
@@ -278,7 +279,7 @@ def read_usage(
 def _readings(
     usual: _Parts, prompt: int, output: int, cached: int, written: int, reasoning: int
 ) -> Iterator[Usage]:
-    """Yield possible readings; the usual one for the given names is first."""
+    """Yield possible interpretations of the counts, the usual one first."""
     all_parts = sorted(
         (_Parts(*flags) for flags in product((False, True), repeat=3)),
         key=lambda parts: sum(a != b for a, b in zip(parts, usual, strict=True)),
@@ -299,7 +300,7 @@ def _readings(
 
 
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
-    """Add a doubt on parts that miss the total; count a missing rest as output."""
+    """Add a doubt that counts do not add up, and add what is missing to the output."""
     shortfall = total - usage.prompt - usage.output
     text = (
         f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to"
@@ -325,7 +326,7 @@ def _complete(
     prompt_text: str | None,
     answer_text: str | None,
 ) -> Reading:
-    """Estimate a missing count from the total, or else from the text."""
+    """Return the numbers of tokens, with missing ones estimated from total or text."""
     if total is not None and prompt is not None:
         return Reading(Usage(prompt, 0, max(0, total - prompt)), doubts)
     if total is not None and output is not None:
@@ -343,7 +344,8 @@ def _complete(
         return Reading(None, doubts)
 
     text = (
-        "the tokens of an answer are missing, and are estimated at four characters each"
+        "the numbers of tokens are missing, and are estimated at four characters per"
+        " token"
     )
     return Reading(
         Usage(prompt, 0, output), (*doubts, Doubt("not counted", text)), estimated=True

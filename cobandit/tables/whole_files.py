@@ -1,4 +1,4 @@
-"""Writing files completely or not at all."""
+"""Writing a file either completely or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from cobandit.errors import raise_fault
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; the file there replaces ``path`` at the end.
+    """Yield a temporary path, whose file replaces ``path`` at the end of the context.
 
-    After an error nothing is replaced, and no temporary file remains.
+    After an error, ``path`` is unchanged, and the temporary file is removed.
 
     Raises
     ------
@@ -32,8 +32,8 @@ def replace_file(path: Path) -> Iterator[Path]:
         yield partial
         partial.replace(path)
     except OSError as error:
-        problem = f"it could not be written: {error}"
-        remedy = "free some space, or choose another folder"
+        problem = f"the file could not be written: {error}"
+        remedy = "free some disk space, or choose another folder"
         raise_fault(path, problem, remedy, "not-written")
     finally:
         partial.unlink(missing_ok=True)

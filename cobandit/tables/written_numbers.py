@@ -1,4 +1,4 @@
-"""Numbers in text, with a unit or currency and with thousands separators."""
+"""Reading numbers in text that have a unit, a currency or thousands separators."""
 
 import re
 from collections import Counter
@@ -14,16 +14,17 @@ _NUMBER = re.compile(
 
 
 class WrittenNumbers(NamedTuple):
-    """Numbers of a column of text."""
+    """The numbers in a column of text, and their unit."""
 
     #: The numbers.
     numbers: pd.Series
-    #: Text around each number, such as a unit; equal in the whole column, may be empty.
+    #: Text around each number, such as a unit, the same in the whole column; may be
+    #: empty.
     unit: str
 
 
 def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
-    """Read a column of numbers that have a unit or thousands separators.
+    """Return the numbers in a column of text with a unit or thousands separators.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
     Returns
     -------
     WrittenNumbers or None
-        None unless every non-blank value is such a number and all units are equal.
+        None unless every non-blank value is such a number, and all units are equal.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def read_written(column: pd.Series, decimal: str) -> WrittenNumbers | None:
 
 
 def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
-    """Recognise the decimal mark of the numbers among cells of text.
+    """Return the decimal mark of the numbers in some cells of text.
 
     Parameters
     ----------
@@ -95,9 +96,9 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
 
 
 def _find_decimal(number: str) -> str:
-    """Return the decimal mark of a number; empty if it has none.
+    """Return the decimal mark of a number as text, or '' if it has none.
 
-    For a single mark that may also separate thousands, return ``either`` and the mark.
+    If its only mark may also separate thousands, return ``either`` and the mark.
     """
     last_mark = max(_MARKS, key=number.rfind)
     first_mark = "." if last_mark == "," else ","

@@ -1,4 +1,4 @@
-"""Checks that a kernel and its class agree exactly, in every pull and in the result."""
+"""Checks that a policy and its compiled version (kernel) agree in every pull."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_kernel_on(
     seed: int = 5,
     replication: int = 0,
 ) -> int:
-    """Check that a kernel and its class agree in every pull of one run.
+    """Check that a policy and its compiled version (kernel) agree in one run.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def check_kernel_on(
     budget : float
         Budget in the table's unit.
     charge : {"realised", "declared"}
-        Cost that is charged for a pull; ``"declared"`` only for identification.
+        Cost that is charged for a pull; ``"declared"`` is for identification only.
     seed, replication : int
-        Replication of the random stream.
+        Numbers that determine the random feedback.
 
     Returns
     -------
@@ -69,7 +69,9 @@ def check_kernel_on(
     chosen = as_spec(method)
     if chosen.policy not in KERNELS:
         raise CobanditError(
-            f"{chosen.name} has no kernel to check", argument="method", code="no-kernel"
+            f"{chosen.name} has no kernel to check: register one first",
+            argument="method",
+            code="no-kernel",
         )
 
     # run the kernel without and with recording of its pulls, and the class
@@ -96,7 +98,7 @@ def check_kernel_on(
     require(
         is_same,
         policy,
-        f"the kernel has another result when its pulls are recorded ({where})",
+        f"the result of the kernel changes when its pulls are recorded ({where})",
     )
 
     class_arms = run.arms.tolist()
@@ -125,11 +127,11 @@ def check_kernel_on(
 
 
 def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
-    """Check that a kernel and its class agree on random tables, budgets and options.
+    """Check that a policy and its compiled version (kernel) agree in random runs.
 
-    Common options of online policies (alpha, scales, initialisation, selection) are
-    random unless the spec gives them. For other options of a method, use
-    `cobandit.spec`.
+    Tables and budgets are random. Common options of online policies (alpha, scales,
+    initialisation, selection) are random unless the spec gives them. Give other options
+    of a method by `cobandit.spec`.
 
     Parameters
     ----------
@@ -161,7 +163,7 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
 
 
 def _draw_options(chosen: Spec, rng: np.random.Generator) -> Spec:
-    """Return the spec with random values of options that it does not give."""
+    """Return a spec with random values for common options that it does not give."""
     drawn: dict[str, Any] = {
         # small radii test the variance, large ones test the clipping
         "alpha": 10 ** rng.uniform(-4, 0.5),

@@ -39,9 +39,9 @@ from cobandit.testing.small_tables import table_of
 
 
 def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
-    """Return arms, rewards and costs that `tell` must refuse, keyed by the reason.
+    """Return arguments that `tell` must refuse (arm, reward, cost), by the reason.
 
-    One evaluation is in flight, with two objectives.
+    One evaluation of ``arm`` is in flight, and there are two objectives.
 
     Examples
     --------
@@ -77,7 +77,9 @@ def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
 
 
 def check_policy(method: Method) -> None:
-    """Run every check of the protocol except `check_kernel`.
+    """Run all checks of the ask-and-tell protocol on a method.
+
+    `check_kernel` is separate.
 
     Parameters
     ----------
@@ -101,7 +103,10 @@ def _follow(
     events: list[Event],
     otherwise: str = "ask calls that returned None matter",
 ) -> None:
-    """Replay a run's events without futile `ask` calls, and check all counts."""
+    """Repeat the events of a run on a policy, and check requests and counts.
+
+    Calls of `ask` that returned None are not repeated.
+    """
     in_flight = np.zeros(policy.n_arms, dtype=np.int64)
     pulls = np.zeros(policy.n_arms, dtype=np.int64)
     spent = 0.0
@@ -147,13 +152,14 @@ def _follow(
 
 
 def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that `ask` requests each evaluation once, and is otherwise without effect.
+    """Check that `ask` requests each evaluation once, and counts requests and results.
 
-    One, three or any number of evaluations are in flight, and results arrive in any
-    order. The evaluations of an arm are numbered from 0, and ``in_flight``, ``pulls``
-    and ``spent`` must agree with the requests and results. A failure is charged but not
-    scored, and the same evaluation is requested again. Once the policy is ``finished``,
-    `ask` always returns None.
+    Runs have up to one, three or any number of evaluations in flight, and results in
+    random order. The evaluations of an arm must be numbered from 0, and ``in_flight``,
+    ``pulls`` and ``spent`` must agree with the requests and results. A failure must be
+    charged but not scored, and the same evaluation must be requested again. A call that
+    returns None must have no effect. Once the policy is ``finished``, `ask` must return
+    None.
     """
     for policy, table, rng in draw_policies(method, seeds):
         evaluate = evaluate_on(table)
@@ -171,7 +177,7 @@ def check_ask(method: Method, seeds: Iterable[int] = range(3)) -> None:
 
 
 def check_tell(method: Method) -> None:
-    """Check that `tell` counts valid results, and refuses others without any change."""
+    """Check that `tell` counts valid results, and rejects others without any change."""
     table = table_of(
         [[(1.0, 0.5, 0.5), (1.5, 0.5, 0.5)], [(0.5, 0.25, 0.75), (1.0, 0.25, 0.75)]]
     )
@@ -183,9 +189,9 @@ def check_tell(method: Method) -> None:
             policy.tell(*arguments)
         except CobanditError:
             is_same = snapshot(policy) == before
-            require(is_same, policy, f"a refused tell changed the policy ({case})")
+            require(is_same, policy, f"a rejected tell changed the policy ({case})")
         else:
-            require(False, policy, f"tell{arguments} was not refused ({case})")
+            require(False, policy, f"tell{arguments} was not rejected ({case})")
 
     require_refusal("before any ask", 0, [0.5, 0.5], 1.0)
 
@@ -195,16 +201,16 @@ def check_tell(method: Method) -> None:
 
     policy.tell(np.int64(arm), [0.5, 0.5], 1.0)
     is_counted = policy.spent == 1.0 and policy.pulls[arm] == policy.pulls.sum() == 1
-    require(is_counted, policy, "a lost tell")
+    require(is_counted, policy, "tell did not count a valid result")
     require_refusal("told twice", arm, [0.5, 0.5], 1.0)
 
 
 def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that results do not depend on evaluations in flight or their order.
+    """Check that concurrency does not change the result of an identification policy.
 
-    Pulls, phases and recommendation must be identical to those of a run with one
-    evaluation at a time, also if evaluations fail without cost. Index methods need not
-    pass this check.
+    Pulls, phases and recommendation must be the same as in a run with one evaluation at
+    a time, whatever the order of results, and also if evaluations fail without cost.
+    Online policies are not checked.
     """
 
     def end_of(plan: Any) -> list[bytes]:
@@ -226,17 +232,18 @@ def check_order(method: Method, seeds: Iterable[int] = range(3)) -> None:
             require(
                 is_same,
                 flown,
-                f"it has another result with {at_once} evaluations in flight",
+                f"the result differs with {at_once} evaluations in flight",
             )
 
 
 def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
-    """Check that fixed costs never exceed the budget, and random costs at most once.
+    """Check that a policy stays within its budget, except for its last evaluation.
 
-    With random costs, only the last evaluation may exceed the budget. With several
-    evaluations in flight, this is the last request of an index policy; a plan with
-    ``largest_costs`` never exceeds the budget. The smallest budget in a `BudgetError`
-    must work, and a smaller budget must not.
+    With fixed costs, the budget must never be exceeded. With random costs, only the
+    last evaluation may exceed it. With several evaluations in flight, this is the last
+    request of an online policy; an identification policy with ``largest_costs`` must
+    never exceed the budget. The smallest budget in a `BudgetError` must be accepted,
+    and a smaller budget must not.
     """
     for policy, table, rng in draw_policies(method, seeds):
         limit = _budget.add_slack(policy.budget)
@@ -250,7 +257,7 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
         require(before <= limit, alone, f"spent {before} before the last evaluation")
 
         has_pulls = fixed.pulls.any() and alone.pulls.any()
-        require(has_pulls, fixed, "an accepted budget paid for no evaluation")
+        require(has_pulls, fixed, "the budget was accepted but paid for no evaluation")
         _check_budget_in_flight(policy, table, rng)
 
     smallest = smallest_budget(method, table)
@@ -261,7 +268,7 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
 def _check_budget_in_flight(
     policy: Any, table: EvaluationTable, rng: np.random.Generator
 ) -> None:
-    """Check the budget with evaluations in flight, at costs up to the largest."""
+    """Check the budget with several evaluations in flight, at random costs."""
     is_plan = isinstance(policy, IdentificationPolicy)
     largest = 2 * table.costs if is_plan else np.full(table.n_arms, table.cost_range[1])
     takes_largest = "largest_costs" in policy.options
@@ -289,29 +296,32 @@ def _check_budget_in_flight(
 
 
 def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
-    """Check that copies of a policy, from its options or a pickle, behave identically.
+    """Check that copies of a policy, made from its options or a pickle, are equivalent.
 
     Options are read after a run, and the pickle is made during a run. Policies that use
-    generators cannot be pickled; a `Journal` restores such a policy from its results.
+    generators cannot be pickled, and skip this part; a `Journal` restores such
+    policies.
     """
 
     def require_same(copy: Any, original: Any, events: list[Event], kind: str) -> None:
         pulls = [event.pull for event in events]
         is_same = [event.pull for event in fly(copy, evaluate)] == pulls
-        require(is_same, original, f"{kind} asks for others")
+        require(is_same, original, f"{kind} requests other evaluations")
         is_same = result_of(copy) == result_of(original)
-        require(is_same, original, f"{kind} finds others")
+        require(is_same, original, f"{kind} has another result")
 
     for policy, table, _ in draw_policies(method, seeds):
         evaluate = evaluate_on(table)
         half = remake(policy)
         events = fly(policy, evaluate)
-        require_same(remake(policy), policy, events, "a policy of its options")
+        require_same(remake(policy), policy, events, "a policy of the same options")
 
         # ten events: five requests with their results
-        _follow(half, events[:10], "another of its options asks for others")
+        _follow(
+            half, events[:10], "a policy of the same options requests other evaluations"
+        )
         try:
             copy = pickle.loads(pickle.dumps(half))
         except TypeError:
             continue
-        require_same(copy, half, fly(half, evaluate), "its pickle")
+        require_same(copy, half, fly(half, evaluate), "a copy by pickle")

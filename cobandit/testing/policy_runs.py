@@ -23,7 +23,7 @@ from cobandit.testing.small_tables import ragged_table
 Method = str | type[AskTell] | Spec
 #: Function that returns reward and cost of an evaluation; None as reward is a failure.
 Evaluate = Callable[[Pull], tuple[Any, float]]
-#: Number of evaluations in flight for no limit.
+#: Number of evaluations in flight that stands for no limit.
 ALL = 10**9
 
 
@@ -33,7 +33,7 @@ def as_spec(method: Method) -> Spec:
 
 
 def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
-    """Make the policy that a replay of a method on this table would use.
+    """Return the policy that a replay of a method on a table would use.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def policy_on(method: Method, table: EvaluationTable, budget: float) -> Any:
 
 
 def smallest_budget(method: Method, table: EvaluationTable) -> float:
-    """Return the smallest budget of a method on a table, from its `BudgetError`.
+    """Return the smallest budget that a method accepts on a table.
 
     Raises
     ------
@@ -85,18 +85,16 @@ def smallest_budget(method: Method, table: EvaluationTable) -> float:
 def refuse_budget(
     method: Method, table: EvaluationTable, budget: float, which: str
 ) -> float:
-    """Check that a budget is refused, and return the smallest accepted one."""
+    """Check that a budget is rejected, and return the smallest accepted budget."""
     try:
         policy = policy_on(method, table, budget)
     except BudgetError as error:
         return error.smallest
-    raise AssertionError(
-        f"{policy!r}: a budget {which} was not refused by a BudgetError"
-    )
+    raise AssertionError(f"{policy!r}: a budget {which} raised no BudgetError")
 
 
 def require(holds: bool, policy: AskTell, message: str) -> None:
-    """Raise an AssertionError unless a condition holds, also if Python runs with -O."""
+    """Raise AssertionError unless a condition holds, even if Python runs with -O."""
     if not holds:
         raise AssertionError(f"{policy!r}: {message}")
 
@@ -112,7 +110,10 @@ def guarantees_aside() -> warnings.catch_warnings[None]:
 def draw_policies(
     method: Method, seeds: Iterable[int]
 ) -> Iterator[tuple[Any, EvaluationTable, Any]]:
-    """Yield policies at the smallest budget and above, with table and generator."""
+    """Yield policies with random tables and several budgets.
+
+    Each policy comes with its table, and with a random generator.
+    """
     for seed in seeds:
         rng = np.random.default_rng([1, seed])
         table = ragged_table(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
@@ -122,18 +123,20 @@ def draw_policies(
 
 
 def remake(policy: AskTell, **options: Any) -> Any:
-    """Make a policy with the options of another policy, some of them replaced."""
+    """Return a new policy with the options of another one, some of them replaced."""
     return type(policy)(**policy.options | options)
 
 
 def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
-    """Return a feedback function of a table; each arm cycles through its instances.
+    """Return a function that gives reward and cost of a pull, from a table's rows.
+
+    The pulls of an arm use its rows in the evaluation split in turn.
 
     Parameters
     ----------
     table : EvaluationTable
     declared : bool
-        Whether to charge the arm's profiling mean instead of the instance's cost.
+        Whether the cost is the arm's mean profiling cost, instead of the row's cost.
 
     Examples
     --------
@@ -155,7 +158,10 @@ def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
 def with_failures(
     evaluate: Evaluate, rng: np.random.Generator, billed: float
 ) -> Evaluate:
-    """Make a third of the evaluations fail, at a share ``billed`` of their cost."""
+    """Return a function with which a third of the evaluations fail.
+
+    A failure costs the share ``billed`` of the evaluation's cost.
+    """
 
     def tried(pull: Pull) -> tuple[Any, float]:
         reward, cost = evaluate(pull)
@@ -170,7 +176,7 @@ class Event(NamedTuple):
     """A step of a run: the request for an evaluation, or its result."""
 
     pull: Pull  #: the evaluation
-    result: tuple[Any, float] | None  #: reward and cost; None when it is handed out
+    result: tuple[Any, float] | None  #: reward and cost; None for the request
 
 
 def fly(
@@ -189,13 +195,13 @@ def fly(
     at_once : int
         Largest number of evaluations in flight.
     rng : Generator, optional
-        Generator that draws the next result to arrive; by default, the oldest
-        evaluation is next.
+        Generator that chooses which result arrives next. By default, results arrive in
+        the order of the requests.
 
     Returns
     -------
     list of Event
-        Events in their order.
+        Requests and results, in the order of the run.
 
     Raises
     ------
@@ -246,7 +252,7 @@ def fly(
 
 
 def result_of(policy: Any) -> tuple[Any, ...]:
-    """Return pulls, cost and recommendation (None for an online policy)."""
+    """Return pulls, total cost and recommendation (None for an online policy)."""
     recommended = None
     if isinstance(policy, IdentificationPolicy):
         recommended = policy.recommend().tolist()

@@ -1,4 +1,4 @@
-"""Small tables for tests of policies, from given or random rows."""
+"""Small tables for tests of policies, made from given or random rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def table_of(
     kind: str = "synthetic",
     name: str = "made-up",
 ) -> EvaluationTable:
-    """Make a table from the evaluation rows of each arm.
+    """Return a table, given the rows of each arm in the evaluation split.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ def table_of(
         ``arms[i]`` are the evaluation rows of arm i, as ``(cost, reward_1, ...,
         reward_D)``.
     profiling_costs : sequence, optional
-        Costs of the profiling rows of each arm, at least two; by default the costs of
-        its first and last evaluation row.
+        Costs of the rows of each arm in the profiling split, at least two. By default,
+        the costs of the arm's first and last row in the evaluation split.
     kind, name : str
         Fields of the card.
 
@@ -71,16 +71,14 @@ def ragged_table(
     n_objectives: int,
     noise: float = 0.5,
 ) -> EvaluationTable:
-    """Make a random table whose arms have different numbers of instances.
-
-    Mean costs and mean rewards are random, too.
+    """Return a random table whose arms have different numbers of instances.
 
     Parameters
     ----------
     rng : Generator
     n_arms, n_objectives : int
     noise : float
-        Costs are between ``1 - noise`` and ``1 + noise`` times their mean.  Rewards
+        Costs are between ``1 - noise`` and ``1 + noise`` times a random mean. Rewards
         have one decimal, so that ties are frequent.
 
     Returns

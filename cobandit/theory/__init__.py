@@ -1,9 +1,10 @@
-"""Constants and bounds of the paper, exactly as stated, and of our policies.
+"""Constants and bounds: those of the paper as stated, and others for our policies.
 
 Costs are divided by the largest cost, as in the paper, so that they are in [lambda, 1].
 ``cost_ratio`` is lambda, the smallest cost over the largest. ``budget`` is B in units
 of the largest cost. ``alpha`` is the exploration constant of Theorem 1. Logarithms are
-natural. Functions that are not in the paper are marked (ours) in their first line.
+natural. If a quantity is not in the paper, the first line of the function says
+"(ours)".
 """
 
 from cobandit.problem import cost_complexity as cost_complexity

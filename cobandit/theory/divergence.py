@@ -1,14 +1,14 @@
-r"""The divergence of an arm from the most efficient one, for `CoHVKLUCB` (ours).
+r"""Kullback-Leibler divergences of an arm's means from other means (ours).
 
-Rewards are D binary variables, the cost is lambda or 1, and all are independent. The
-divergence of mean rewards x and a mean cost y from an arm is
+`CoHVKLUCB` uses these. Rewards are D binary variables, the cost is lambda or 1, and all
+are independent. The divergence of an arm from mean rewards x and a mean cost y is
 
 .. math:: \mathcal D(x, y) = \sum_d \mathrm{kl}(\mu^{(d)}, x^{(d)})
     + \mathrm{kl}\Bigl(\frac{\mu^c - \lambda}{1 - \lambda},
     \frac{y - \lambda}{1 - \lambda}\Bigr) ,
 
-with kl the divergence of binary variables. The most efficient point (x, y) within a
-divergence satisfies, for some :math:`\eta > 0`,
+where kl is the divergence of binary variables. The most efficient point (x, y) within a
+given divergence satisfies, for some :math:`\eta > 0`,
 
 .. math::
 
@@ -27,7 +27,7 @@ from cobandit.errors import CobanditError
 
 
 def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
-    r"""Return the divergence kl(p, q) of binary variables.
+    r"""Return the Kullback-Leibler divergence kl(p, q) of binary variables.
 
     .. math:: p \log\frac pq + (1 - p) \log\frac{1 - p}{1 - q}
 
@@ -54,9 +54,10 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
 
 
 def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
-    """Return z of the most efficient point, from q and eta.
+    """Return the cost of the most efficient point, as the share z of its range.
 
-    It is the root in [0, q] of the quadratic equation in the module's docstring.
+    z is the root in [0, q] of the quadratic equation in the module's docstring, where q
+    is ``share`` and eta is ``multiplier``.
     """
     span = 1 - cost_ratio
     constant = multiplier * share * cost_ratio
@@ -76,7 +77,7 @@ def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
 def least_divergence(
     means: ArrayLike, mean_cost: float, best_efficiency: float, *, cost_ratio: float
 ) -> float:
-    r"""Return the divergence of an arm from the nearest more efficient point (ours).
+    r"""Return the smallest divergence of an arm from means of higher efficiency (ours).
 
     .. math::
 
@@ -93,12 +94,12 @@ def least_divergence(
     Returns
     -------
     float
-        Divergence, zero if the arm itself is at least as efficient as
-        ``best_efficiency``, and ``inf`` if no point is more efficient.
+        Divergence. It is zero if the arm itself is at least as efficient as
+        ``best_efficiency``, and ``inf`` if no means are more efficient.
 
     Examples
     --------
-    With one objective and unit costs, it is the divergence of two binary variables.
+    With one objective and equal costs, it is the divergence of two binary variables.
 
     >>> round(least_divergence([0.5], 1.0, 0.75, cost_ratio=1.0), 6)
     0.143841
@@ -108,7 +109,7 @@ def least_divergence(
     cost = _validation.positive(mean_cost, "mean_cost", 1.0)
     if (mu <= 0).any() or (mu >= 1).any() or cost < ratio:
         raise CobanditError(
-            "means inside of (0, 1) and a mean cost in [lambda, 1] are needed",
+            "means must be inside of (0, 1), and mean_cost in [cost_ratio, 1]",
             argument="means",
             code="out-of-range",
         )
@@ -122,7 +123,7 @@ def least_divergence(
         return (1 + eta * mu) / (1 + eta), cheapest(q, eta, cost_ratio=ratio)
 
     def excess(log_multiplier: float) -> float:
-        """Return the log efficiency minus the target, which falls as eta grows."""
+        """Return the log efficiency minus its target; it falls as eta grows."""
         x, z = best_point(log_multiplier)
         return float(np.log(x).sum()) - log(ratio + span * z) - aim
 

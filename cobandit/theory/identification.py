@@ -44,9 +44,10 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
                    = 1 + \sum_{r=1}^{K-2} \frac{c^{[r]}}{c^{[r]} + \dots + c^{[K]}},
         \qquad c^{[1]} \ge \dots \ge c^{[K]} .
 
-    The maximum is over orders of elimination e. It is attained if arms are removed in
-    descending order of cost: if two neighbours are exchanged so that the more
-    expensive one is removed first, the sum increases. The constant is at most
+    The maximum is over orders of elimination e, and :math:`C_r` is the total cost of
+    the active arms in phase r. The maximum is attained if arms are removed in
+    descending order of cost, because the sum increases if two neighbours are exchanged
+    so that the more expensive one is removed first. The constant is at most
     :math:`L_{K,\lambda} - 1/(1+\lambda)`, and at most :math:`1 + \log(C_1 / (c^{[K-1]}
     + c^{[K]}))`.
 
@@ -58,7 +59,7 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
     Returns
     -------
     float
-        At least 1, the value for two arms. Time O(K log K).
+        The constant; it is 1 for two arms. Time O(K log K).
 
     Raises
     ------
@@ -78,7 +79,7 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
 def checked_problem(
     n_arms: int, n_objectives: int, complexity: float
 ) -> tuple[int, int, float]:
-    """Return the size and the complexity of a problem, checked."""
+    """Return the numbers of arms and objectives, and the complexity, or raise."""
     if complexity != np.inf:
         complexity = _validation.positive(complexity, "complexity")
     return (
@@ -89,9 +90,9 @@ def checked_problem(
 
 
 def decay_budget(n_arms: int, cost_ratio: float, complexity: float) -> float:
-    r"""Return the budget that divides the bound of Theorem 2 by e.
+    r"""Return the additional budget that divides the bound of Theorem 2 by e.
 
-    It is :math:`256\, L_{K,\lambda} H_{\mu,c}`.
+    This is :math:`256\, L_{K,\lambda} H_{\mu,c}`.
     """
     return 256 * allocation_constant(n_arms, cost_ratio) * complexity
 
@@ -104,7 +105,7 @@ def identification_error_bound(
     cost_ratio: float,
     complexity: float,
 ) -> float:
-    r"""Return the bound of Theorem 2 on the probability of an error.
+    r"""Return the bound of Theorem 2 on the probability that CoPSI returns a wrong set.
 
     .. math:: 2K^2 D \exp\bigl(-B / (256\, L_{K,\lambda} H_{\mu,c})\bigr)
 

@@ -1,4 +1,4 @@
-"""The exploration constant for several evaluations in flight (ours)."""
+"""The exploration constant for concurrent evaluations (ours)."""
 
 from math import log, sqrt
 
@@ -9,7 +9,7 @@ from cobandit.theory.online import horizon
 def alpha_in_flight(
     at_once: int, n_init: int, *, budget: float, cost_ratio: float, alpha: float = 2.0
 ) -> float:
-    r"""Return the exploration constant for m evaluations in flight (ours).
+    r"""Return the exploration constant for up to m concurrent evaluations (ours).
 
     .. math::
 
@@ -17,24 +17,25 @@ def alpha_in_flight(
         \kappa = \Bigl(1 + \frac{m - 1}{n_0}\Bigr)^2
                  \Bigl(1 + \frac{m - 1}{\sqrt{\alpha\, n_0 \log T_B}}\Bigr)^2
 
-    Radii count evaluations in flight, and are therefore too narrow. Of the n
-    evaluations of an arm that were begun, p are in flight and s = n - p have returned.
-    Here :math:`p \le m - 1`, and :math:`s \ge n_0` when the index decides. On the event
-    of Theorem 1 at :math:`\alpha`, the sum of all n evaluations is within
-    :math:`\sqrt{\alpha\, n \log T_B}` of its mean, and leaving out p of them changes it
-    by at most p. The mean of the s returned evaluations is therefore within
+    Radii count evaluations in flight (requested, but without a result), and are
+    therefore too narrow. Of n requested evaluations of an arm, p are in flight and s =
+    n - p have returned. Here :math:`p \le m - 1`, and :math:`s \ge n_0` when the index
+    decides. On the event of Theorem 1 at :math:`\alpha`, the sum of all n evaluations
+    is within :math:`\sqrt{\alpha\, n \log T_B}` of its mean, and leaving out p
+    evaluations changes this sum by at most p. The mean of the s returned evaluations is
+    therefore within
 
     .. math::
 
         \frac ns \Bigl(\sqrt{\frac{\alpha \log T_B}{n}} + \frac pn\Bigr)
         \le \sqrt{\frac{\alpha_m \log T_B}{n}}
 
-    of the true mean, and optimism holds with radii at :math:`\alpha_m`.
+    of the true mean, so indices with radii at :math:`\alpha_m` are optimistic.
 
     If the order of results is independent of their values, :math:`\kappa = 1 + (m - 1)
-    / n_0` is enough. Results are then independent draws in the order of arrival, and
-    the factor :math:`n / s` is the only loss. The order depends on the values if, for
-    example, speed is an objective, since fast answers arrive first.
+    / n_0` is enough: results are then independent draws in the order of arrival, and
+    only the factor :math:`n / s` remains. The order depends on the values if, for
+    example, speed is an objective, because fast answers arrive first.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def alpha_in_flight(
         :math:`n_0 \ge 1`, the number of returned evaluations of each arm before the
         index decides.
     budget, cost_ratio, alpha : float
-        B, lambda, and the alpha for which the event of Theorem 1 is stated.
+        B, lambda, and the exploration constant for one evaluation at a time.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from cobandit.errors import CobanditError
 
 
 def horizon(budget: float, cost_ratio: float) -> int:
-    r"""Return the bound on the number of pulls that Section 4.1 defines.
+    r"""Return :math:`T_B`, the paper's bound on the number of pulls (Section 4.1).
 
     .. math:: T_B = \lceil B / \lambda \rceil + 1
 
@@ -71,8 +71,8 @@ def index_constant(n_objectives: int, cost_ratio: float) -> float:
 
     .. math:: C_{\lambda,H} = 4D/\lambda + 4/\lambda^2
 
-    On the concentration event, no index exceeds the efficiency of its arm by more than
-    this constant times the radius.
+    If all means are within their radii, no index exceeds the efficiency of its arm by
+    more than this constant times the radius.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def failure_probability(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return the bound on the probability of leaving the concentration event.
+    r"""Return the bound on the probability that a mean leaves its confidence radius.
 
     .. math:: 2K(D+1)\,T_B^{1-2\alpha} \qquad \text{(Theorem 1, Step 1)}
 
@@ -182,10 +182,9 @@ def pull_bound(
             + 2K(D+1)\,T_B^{2-2\alpha}
 
     The bound holds for Algorithm 1 as printed, which is ``CoHVUCB(...,
-    selection="all")`` with unscaled radii. It also holds for feasible selection, which
-    makes at most :math:`1/\lambda` more pulls of all arms together, because the factor
-    4 is larger than needed. (This extension is ours; the paper's proof does not cover
-    feasible selection.)
+    selection="all")`` with unscaled radii. It also holds for ``selection="feasible"``.
+    This selection makes at most :math:`1/\lambda` more pulls in total, and the factor 4
+    is larger than needed. (The paper's proof does not cover this case, which is ours.)
 
     Parameters
     ----------
@@ -196,7 +195,8 @@ def pull_bound(
     cost_ratio, budget : float
         lambda in (0, 1] and B > 0.
     alpha : float
-        The theorem requires alpha >= 2. Smaller values are accepted.
+        Exploration constant. The theorem requires alpha >= 2, but smaller values are
+        accepted.
 
     Returns
     -------
@@ -269,9 +269,9 @@ def efficiency_regret_bound(
 
 
 def optimal_utility_bound(best_efficiency: float, budget: float) -> float:
-    r"""Return the bound :math:`\nu_{i^\star} (B + 1)` of Lemma 1 on hypervolume.
+    r"""Return the bound :math:`\nu_{i^\star} (B + 1)` of Lemma 1.
 
-    No policy has a larger expected hypervolume.
+    No policy collects a larger expected hypervolume.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def standard_regret_bound(
             \Bigr\rceil
             + 2K(D+1)\,T_B^{2-2\alpha} \Bigr)
 
-    This form is in the proof of the corollary.
+    The corollary states only the order of this bound; the bound itself is in its proof.
 
     Parameters
     ----------
@@ -347,8 +347,8 @@ def standard_regret_bound(
     is_too_low = _budget.add_slack(float(mean_costs.min())) < cost_ratio
     if is_too_high or is_too_low:
         raise CobanditError(
-            f"mean_costs: values in [{cost_ratio}, 1] are needed: divide by the"
-            " largest",
+            f"mean_costs must be in [{cost_ratio}, 1]: divide costs and budget by the"
+            " largest cost",
             argument="mean_costs",
             code="out-of-range",
         )
@@ -365,8 +365,8 @@ def gaps_of(gaps: ArrayLike) -> np.ndarray:
     gaps = _validation.numbers(gaps, "gaps", 1)
     if len(gaps) < 2 or gaps.min() != 0:
         raise CobanditError(
-            "gaps: one for each of at least two arms is needed, and the smallest has to"
-            " be 0, the gap of the best arm",
+            "gaps: at least two are needed, one for each arm, and the smallest must be"
+            " 0, the gap of the best arm",
             argument="gaps",
             code="bad-gaps",
         )

@@ -285,7 +285,7 @@ def test_bad_plan_has_one_fault_with_code_place_and_remedy(
             {"objectives": [MISSPELT]},
             "field 'objectives.0': there is no transform 'inverse-percentil'",
         ),
-        ({"objectives": []}, "there is no objective"),
+        ({"objectives": []}, "the list of objectives is empty"),
         (
             {"objectives": GOOD["objectives"][:1] * 2},
             "two objectives have the same name",

@@ -214,13 +214,13 @@ class Generous(Planned):
         (Impatient, policy_checks.check_order, "with 3 evaluations"),
         (Blind, policy_checks.check_budget, "in flight"),
         (BlindPlan, policy_checks.check_budget, "in flight"),
-        (Hasty, policy_checks.check_tell, "a refused tell changed"),
-        (Trusting, policy_checks.check_tell, "was not refused"),
+        (Hasty, policy_checks.check_tell, "a rejected tell changed"),
+        (Trusting, policy_checks.check_tell, "was not rejected"),
         (Overspending, policy_checks.check_budget, "with fixed costs"),
         (Cheap, policy_checks.check_ask, "spent differ from"),
-        (Generous, policy_checks.check_budget, "not refused by a BudgetError"),
-        (Forgetful, policy_checks.check_copies, "asks for others"),
-        (Lost, policy_checks.check_copies, "its pickle"),
+        (Generous, policy_checks.check_budget, "raised no BudgetError"),
+        (Forgetful, policy_checks.check_copies, "requests other evaluations"),
+        (Lost, policy_checks.check_copies, "a copy by pickle"),
     ],
 )
 def test_faulty_policy_fails_its_check(policy, check, message):

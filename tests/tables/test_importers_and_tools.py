@@ -185,7 +185,7 @@ def test_failed_inspect_run_and_retry_are_merged(inspect_ai, tmp_path):
     )
     assert list(imported.table.n_instances) == [QUESTIONS] * 2
     assert any(
-        "ended as 'error'" in line and Path(failed.location).name in line
+        "the status 'error'" in line and Path(failed.location).name in line
         for line in imported.report
     )
     imported_both = import_logs(
@@ -214,9 +214,7 @@ def test_unscored_inspect_log_is_reported(inspect_ai, tmp_path):
         "inspect", [tmp_path / "logs"], tmp_path / "two.parquet", profiling=4
     )
     (line,) = set(after.report) - set(before.report)
-    assert "no samples with scores -> score them: inspect score" in line and rows(
-        after
-    ).equals(rows(before))
+    assert "no samples with scores" in line and rows(after).equals(rows(before))
     scored = inspect_ai.score(
         read_eval_log(bare.location), match(location="begin"), display="none"
     )

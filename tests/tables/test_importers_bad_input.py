@@ -208,7 +208,7 @@ BAD = [
         "but there are 2",
     ),
     (write(RESULTS, "{}"), LM, "one-configuration", "does not name the model"),
-    (nothing, ["lm-eval", "tidy.csv"], "no-matching-file", "-> they are named samples"),
+    (nothing, ["lm-eval", "tidy.csv"], "no-matching-file", "named samples"),
     (nothing, ["lm-eval", "nowhere"], "no-file", "no such file or folder"),
     (
         nothing,
@@ -356,7 +356,7 @@ BAD = [
         nothing,
         [*INSPECT, "--cost", "usd"],
         "no-cost",
-        "the price is unknown -> give it with --prices",
+        "the price is unknown -> give the price with --prices",
     ),
     (
         each_usage(total_cost=-1.0),
@@ -378,7 +378,7 @@ BAD = [
         each_sample(scores=None),
         INSPECT,
         "one-configuration",
-        "with scores -> score them: inspect score json/heron-large-t0",
+        "with scores -> score the samples: inspect score json/heron-large-t0",
     ),
     (
         both_logs(write(LOG, "[]")),
@@ -427,7 +427,7 @@ BAD = [
         archive(**{f"x{i}.json": "0" for i in range(260)}, then=2**32 - 2),
         EVAL,
         "one-configuration",
-        "its stated expanded size is 1,",
+        "expanded size is 1,",
     ),
     (archive(then=10), EVAL, "one-configuration", "not a complete zip archive"),
     (
@@ -440,13 +440,13 @@ BAD = [
         write(STATS, "[]"),
         HELM,
         "one-configuration",
-        "it has no unperturbed instance",
+        "only perturbed instances",
     ),
     (
         drop(SPEC),
         HELM,
         "one-configuration",
-        "it lacks per_instance_stats.json or run_spec.json",
+        "the folder lacks per_instance_stats.json or run_spec.json",
     ),
     (write(SPEC, "{}"), HELM, "one-configuration", "name: the field is missing"),
     (
@@ -468,7 +468,12 @@ BAD = [
         "no metric 'batch_size'",
     ),
     (stat("exact_match", "right"), HELM, "one-configuration", "not 'right'"),
-    (drop(STATS), HELM, "one-configuration", "it lacks per_instance_stats.json"),
+    (
+        drop(STATS),
+        HELM,
+        "one-configuration",
+        "the folder lacks per_instance_stats.json",
+    ),
     (
         stat("num_output_tokens", -5),
         HELM,
@@ -559,7 +564,12 @@ BAD = [
         "bad-condition",
         "name 'temprature' is not defined -> write a condition",
     ),
-    (nothing, [*TIDY, "--where", "tokens + 1"], "bad-condition", "not true or false"),
+    (
+        nothing,
+        [*TIDY, "--where", "tokens + 1"],
+        "bad-condition",
+        "other than true and false",
+    ),
     (
         write("map.yml", "where: question.to_csv('evil')"),
         YAML,
@@ -643,7 +653,7 @@ BAD = [
         TIDY[:2],
         "incomplete-mapping",
         (
-            "it lacks --config, --instance, --objective -> name them among the file's"
+            "--instance, --objective are missing -> name them among the file's"
             " columns, such as --objective accuracy=COLUMN: tidy.csv has 'model', "
         ),
     ),

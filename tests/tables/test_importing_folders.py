@@ -134,7 +134,7 @@ def test_unfinished_run_is_skipped(workspace, status):
     rerun(HEADS, "json/later.json", status=status, output_tokens=777)
     imported = import_logs("inspect", ["json"], "my.parquet")
     (line,) = lines(imported, "left out: ")
-    assert "later.json: it ended as" in line and repr(status) in line
+    assert "later.json: the run ended with the status" in line and repr(status) in line
     assert "--unfinished" in line and line in "\n".join(
         text.removeprefix("# ") for text in Path("my.yml").read_text().splitlines()
     )

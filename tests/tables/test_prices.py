@@ -47,13 +47,13 @@ def test_cached_input_defaults_to_the_price_of_input(write):
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("- small", "it holds no prices"),
+        ("- small", "the file has no prices"),
         ("small: 3", "model 'small'"),
         (
             "small: {input: 3}",
             (
-                "model 'small', field 'output': the field is missing -> give USD per"
-                " million"
+                "model 'small', field 'output': the field is missing -> give the price"
+                " of a million"
             ),
         ),
         (
@@ -69,7 +69,7 @@ def test_cached_input_defaults_to_the_price_of_input(write):
             "small: {input: 1, output: 3}\nsmall: {input: 1, output: 3}",
             "the key 'small' is given twice",
         ),
-        ("smal: {input: 1, output: 3}", "it has no price of 'small', and genai-prices"),
+        ("smal: {input: 1, output: 3}", "has a price of 'small'"),
     ],
 )
 def test_invalid_price_file_is_refused(write, content, message):
@@ -206,18 +206,26 @@ def test_logged_money_precedes_prices(priced):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("inspect", {"cost": "usd"}, "the price is unknown -> give it with --prices"),
+        (
+            "inspect",
+            {"cost": "usd"},
+            "unknown -> give the price with --prices",
+        ),
         (
             "inspect",
             {"cost": "usd", "prices": "other.yml"},
-            "the price is unknown -> give it with --prices",
+            "unknown -> give the price with --prices",
         ),
         (
             "inspect",
             {"cost": "usd", "prices": "nowhere.yml"},
             "there is no such file of prices",
         ),
-        ("helm", {"cost": "usd"}, "the price is unknown -> give it with --prices"),
+        (
+            "helm",
+            {"cost": "usd"},
+            "unknown -> give the price with --prices",
+        ),
         (
             "helm",
             {"prices": "prices.yml"},

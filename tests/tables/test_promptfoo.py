@@ -151,7 +151,7 @@ def test_stated_sums_are_compared_with_entries(entries):
         for line in import_logs("promptfoo", ["results.json"], "a.parquet").report
         if line.startswith("differs: ")
     ]
-    assert "score is 0.75" in line and "is 0.5" in line
+    assert "score of 0.75" in line and "is 0.5" in line
 
 
 def test_missing_counted_entries_are_reported(entries):

@@ -351,7 +351,7 @@ def test_subset_keeps_transforms_and_split():
             "bad-condition",
         ),
         ("", ["cannot be evaluated"], "bad-condition"),
-        ("temperature + 1", ["not true or false"], "bad-condition"),
+        ("temperature + 1", ["other than true and false"], "bad-condition"),
         ("@known == 1", ["subset"], "bad-condition"),
         ("__import__('os')", ["subset"], "bad-condition"),
         ("model > 3", ["cannot be evaluated"], "bad-condition"),

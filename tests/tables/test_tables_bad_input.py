@@ -58,7 +58,7 @@ ROWS = [
     (with_cell(3, "correct", 1 + 1e-15), ["row 3", "1.000000000000001"]),
     (
         with_cell(2, "correct", np.nan),
-        ["row 2", "'correct'", "missing", "evaluate it again"],
+        ["row 2", "'correct'", "missing", "evaluation again"],
     ),
     (with_cell(2, "correct", np.inf), ["row 2", "'correct'", "inf is not finite"]),
     (
@@ -98,7 +98,7 @@ ROWS = [
     ),
     (
         with_cell(7, "config", None),
-        ["row 7", "'config'", "missing", "give every row its config;"],
+        ["row 7", "'config'", "missing", "write a value of config into every row"],
     ),
     (with_cell(7, "config", " "), ["row 7", "'config'", "missing"]),
     (frame().assign(instance=[[1]] * 8), ["'instance'", "nested"]),
@@ -114,7 +114,7 @@ ROWS = [
     (with_cell(3, "model", "medium"), ["row 3", "'medium'", "'a'", "one value"]),
     (frame().assign(model=[{"a": 1}] * 8), ["'model'", "nested"]),
     (frame().assign(seconds=3.0), ["'seconds'", "constant", "3", "another column"]),
-    (frame()[:0], ["no rows", "export it again"]),
+    (frame()[:0], ["no rows", "export the table again"]),
     (frame().drop(columns="usd"), ["'usd'", "missing", "add it"]),
     (
         frame().rename(columns={"seconds": "second"}),
@@ -122,7 +122,7 @@ ROWS = [
     ),
     (
         pd.concat([frame(), frame()[["usd"]]], axis=1),
-        ["'usd'", "more than once", "keep one"],
+        ["'usd'", "more than once", "all but one"],
     ),
 ]
 
@@ -426,7 +426,7 @@ FILES = [
         ["Row #4: Expected 6 columns, got 7: a,q3"],
     ),
     ("csv", CSV.replace(ROW, "a,q3"), ["Row #4: Expected 6 columns, got 2: a,q3"]),
-    ("csv", CSV.replace(",", ";"), ["there are ['config;instance;usd;"]),
+    ("csv", CSV.replace(",", ";"), ["columns ['config;instance;usd;"]),
     (
         "csv",
         CSV.encode().replace(b"usd", b"us\x80d", 1),

@@ -87,7 +87,7 @@ class Client:
         Raises
         ------
         TableError
-            If every request would be refused.
+            If a repeated request would fail as well, for example for lack of a key.
         """
         status = response.status_code
         if status == 200:

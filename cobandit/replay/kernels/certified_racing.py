@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
     sums: np.ndarray
     #: Shape (K, K, D): sums of squared differences.
     squares: np.ndarray
-    #: Shape (K, K, D, S): weights of the sizes of a bet.
+    #: Shape (K, K, D, S): weights of the S sizes of a bet.
     weights: np.ndarray
     #: Shape (K, K, D): capital on the cover of i by j.
     cover_capital: np.ndarray

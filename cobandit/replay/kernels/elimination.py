@@ -1,4 +1,4 @@
-"""`GapElimination`, compiled: each phase removes the arm with the largest gap."""
+"""Compiled version of `GapElimination`, which removes an arm in each phase."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class PhaseState(NamedTuple):
     phase: int
     #: Shape (k,): declared costs of the active arms, ascending.
     costs: np.ndarray
-    #: Sum of these costs.
+    #: Sum of the costs of the active arms.
     round_cost: float
     #: Number of pulls of each active arm.
     reached: int
@@ -39,7 +39,7 @@ class PhaseState(NamedTuple):
 
 @inner
 def without(value, values):
-    """Return an array without a value; the order of the others is kept."""
+    """Return an array without one of its values; the array is changed in place."""
     position = 0
     while values[position] != value:
         position += 1
@@ -50,7 +50,7 @@ def without(value, values):
 
 @inner
 def _find_removed(arms, order, front, at):
-    """Return the arm e_r that a phase removes, and whether it is accepted.
+    """Return the arm that a phase removes, and whether it is accepted.
 
     The search for the gap of an arm ends as soon as the gap cannot be the largest.
     """
@@ -70,7 +70,7 @@ def _find_removed(arms, order, front, at):
 def _eliminate(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    The returned values are the spend, and False, since only races settle arms.
+    Returns the cost spent, and False; the second value matters only for races.
     """
     n_arms, n_objectives = seen.sums.shape
     at = empirical(n_arms, n_objectives)
@@ -131,6 +131,6 @@ def elimination_target(policy: type[AskTell]) -> Callable[[Any], Any]:
     """Return a decorator that registers ``target(at, ...)`` for a gap elimination.
 
     ``at`` is the `PhaseState`. Further arguments have the names of attributes of the
-    policy.
+    policy, and get the values of these attributes.
     """
     return register_formula(policy, _run_elimination, _pass_numbers, (STATE,), 1)

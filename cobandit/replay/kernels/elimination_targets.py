@@ -1,4 +1,4 @@
-"""Targets of gap eliminations, as in the policy classes."""
+"""Compiled sampling targets of gap eliminations, as in the policy classes."""
 
 from math import ceil, floor, inf
 

@@ -1,10 +1,10 @@
 """Empirical fronts and gaps of a run, compiled.
 
-The largest margin of an arm above a dominated arm is attained by an arm of the front.
-In the order of falling first coordinate, every dominator comes before the arms that it
-dominates. One pass in this order therefore finds the front and the gaps of dominated
-arms in O(k p D), for a front of size p. The gap of an arm of the front is a minimum
-over all other arms, and mostly attained by a neighbour in this order.
+The arm that dominates another one by the largest margin is on the front. In the order
+of falling first coordinate, every dominator comes before the arms that it dominates.
+One pass in this order therefore finds the front and the gaps of dominated arms in O(k p
+D), for k arms and a front of size p. The gap of an arm of the front is a minimum over
+all other arms, which a neighbour in this order usually attains.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def empirical(n_arms, n_objectives):
 
 @inner
 def sort_by_mean(arms, sums, pulls, means):
-    """Fill the means of the given arms, and return them by falling first coordinate.
+    """Fill the means of the given arms, and sort the arms by falling first mean.
 
     Insertion sort is fast, because the order of the previous phase is nearly right.
     """
@@ -65,8 +65,8 @@ def sort_by_mean(arms, sums, pulls, means):
 def find_front(order, at):
     """Fill ``minus`` and the front of the given arms, and return the front.
 
-    The front is in the order of the arms. Its means are read many times, and are
-    therefore stored contiguously, coordinate by coordinate.
+    The front is in the order of the arms. Its means are stored contiguously, coordinate
+    by coordinate, because they are read many times.
     """
     means, minus, _, front, of_front = at
     # the first and the last coordinate are handled outside the inner loop, which is
@@ -94,7 +94,7 @@ def find_front(order, at):
 
 @inner
 def return_front(arms, sums, pulls, returned):
-    """Mark the empirical front of those of the given arms that were evaluated."""
+    """Mark the empirical front of the given arms, except arms without evaluation."""
     at = empirical(len(pulls), sums.shape[1])
     evaluated = arms[pulls[arms] > 0]
     order = sort_by_mean(evaluated, sums, pulls, at.means)

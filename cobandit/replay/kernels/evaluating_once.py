@@ -1,4 +1,4 @@
-"""`CoPSIOnce`, compiled."""
+"""Compiled version of `CoPSIOnce`."""
 
 from math import floor, inf, sqrt
 
@@ -34,7 +34,7 @@ inner(find_depth)
 def _play(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    The returned values are the spend, and False, since only races settle arms.
+    Returns the cost spent, and False; the second value matters only for races.
     """
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape
@@ -113,7 +113,10 @@ def _play(p, terms, draws, seen, returned):
 
 
 def _read(policy):
-    """Return the parameters of a run; without evidence, the limit is infinite."""
+    """Return the parameters of a run.
+
+    Without ``confidence``, the limit of the capital of bets is infinite.
+    """
     evidence = policy.evidence
     limit = evidence.limit if evidence else inf
     delta = evidence.delta if evidence else 1.0

@@ -1,8 +1,8 @@
-"""Formulas of methods, which one compiled run calls by their address.
+"""Formulas that distinguish methods, called by a common compiled run.
 
-A formula is the index of an online method or the target of a gap elimination. Some of
-its arguments are numbers that it reads from the policy. All formulas of a kind share
-one compiled run, so a new method compiles in a second.
+A formula is the index of an online method, or the target of a gap elimination. Some of
+its arguments are numbers that it reads from the policy. All online methods share one
+compiled run, and all gap eliminations another, so a new method compiles in a second.
 """
 
 import inspect
@@ -21,18 +21,18 @@ from cobandit.replay.kernels.compiled_runs import register
 
 
 class Formula(NamedTuple):
-    """A formula and its numbers, as a run calls it."""
+    """A compiled formula, with the numbers that it reads from a policy."""
 
     #: The compiled formula.
     call: Any
     #: Numbers that it reads from the policy, padded to the size of `NUMBERS`.
     numbers: tuple[float, ...]
-    #: Whether it needs sums of squares.
+    #: Whether the formula needs sums of squares.
     squares: bool
 
 
-#: Type of the numbers of a formula. All formulas have the same size, because they share
-#: a run.
+#: Type of the numbers of a formula. All formulas have the same number of numbers,
+#: because they share a compiled run.
 NUMBERS = types.UniTuple(types.float64, 8)
 
 
@@ -88,8 +88,8 @@ def register_formula(
         attributes = list(inspect.signature(formula).parameters.values())[n_known:]
         if len(attributes) > len(NUMBERS):
             raise CobanditError(
-                f"{formula.__name__} reads {len(attributes)} numbers -> let it read"
-                f" {len(NUMBERS)} at most",
+                f"{formula.__name__} has {len(attributes)} arguments from the policy,"
+                f" but only {len(NUMBERS)} are possible -> combine some of them",
                 argument="formula",
                 code="too-many-numbers",
             )
@@ -114,12 +114,12 @@ def _read_number(
 ) -> float:
     value = getattr(method, attribute.name, attribute.default)
     if not isinstance(value, (int, float, np.number)):
-        problem = "no such attribute" if value is attribute.empty else repr(value)
-        reader = (
-            f"{formula.__name__} reads {attribute.name} off {type(method).__name__}"
-        )
+        value_text = repr(value)
+        if value is attribute.empty:
+            value_text = "no such attribute"
         raise CobanditError(
-            f"{reader}: a number is needed, got {problem}",
+            f"{formula.__name__} reads the attribute {attribute.name} of"
+            f" {type(method).__name__}: a number is needed, got {value_text}",
             argument=attribute.name,
             code="not-a-number",
         )

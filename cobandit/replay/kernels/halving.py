@@ -1,4 +1,4 @@
-"""`EGESHOnce`, compiled: sequential halving by gaps."""
+"""Compiled version of `EGESHOnce`, sequential halving by gaps."""
 
 from math import floor
 
@@ -23,7 +23,7 @@ from cobandit.replay.kernels.sampling import sample
 def _halve(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    The returned values are the spend, and False, since only races settle arms.
+    Returns the cost spent, and False; the second value matters only for races.
     """
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape

@@ -1,4 +1,4 @@
-"""Indices of online methods, as in the policy classes."""
+"""Compiled indices of online methods, as in the policy classes."""
 
 from math import log, pi, sqrt
 
@@ -39,7 +39,7 @@ def _uniform_allocation_index(n, sums, squares):
 
 @inner
 def _narrowed(radius, n, total, squares):
-    """Return the radius of a mean, from the sum and the sum of squares."""
+    """Return the radius of CoHV-UCB-V, given a sum and a sum of squares."""
     mean = total / n
     variance = max(0.0, squares / n - mean * mean)
     return min(radius, 2.0 * sqrt(variance) * radius + 6.0 * (radius * radius))

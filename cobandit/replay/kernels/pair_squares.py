@@ -10,7 +10,7 @@ from cobandit.replay.kernels._cache import inner
 
 @inner
 def empty_squares(n_objectives, n_arms):
-    """Return sums (D, K, K) that are zero for pairs a < b.
+    """Return an array (D, K, K) of sums, zero for pairs a < b.
 
     The other half is never written, so the system does not allocate its memory.
     """
@@ -36,7 +36,10 @@ def read_scores(arms, first, last, draws, n_objectives):
 
 @inner
 def sum_shared(arms, draws, pulls, n_objectives):
-    """Return the sums (K, D) of arms over shared instances, and their number."""
+    """Return the score sums (K, D) over instances that all given arms share.
+
+    The second returned value is the number of these instances.
+    """
     rows, offsets, _, order = draws
     sums = np.zeros((len(pulls), n_objectives))
     shared = pulls[arms].min()
@@ -49,11 +52,11 @@ def sum_shared(arms, draws, pulls, n_objectives):
 
 @inner
 def add_squares(a, places, scores, squares):
-    """Add the squared differences of the arm at position a and the arms after it.
+    """Add the squared differences between the arm at position a and each later arm.
 
-    ``places`` are the positions of the arms at the last call. If arms were removed
-    since, the sums are first moved to the new positions. Rows are moved in ascending
-    order of a, so that no sum is overwritten before it is read.
+    ``places`` are the positions of the arms at the last call. If arms have been removed
+    since then, the sums are first moved to the new positions. Rows are moved in
+    ascending order of a, so that no sum is overwritten before it is read.
     """
     k = len(places)
     for d in range(len(squares)):

@@ -1,4 +1,4 @@
-"""Gaps from paired statistics, as in `cobandit.CoPSIOnce`, compiled."""
+"""Compiled classification gaps of paired t-statistics, as in `cobandit.CoPSIOnce`."""
 
 from math import inf, sqrt
 from typing import NamedTuple
@@ -12,10 +12,10 @@ from cobandit.replay.kernels.pair_squares import add_squares
 
 
 class Gaps(NamedTuple):
-    """Gaps of the k arms of the last comparison, by position in it.
+    """Classification gaps of the k arms of the last comparison.
 
-    The gaps are updated when an arm is removed. Only gaps that this arm determined are
-    computed again.
+    Arms are numbered by their position in this comparison. When an arm is removed, only
+    the gaps that it determined are computed again.
     """
 
     #: Shape (K, K), for i < j < k: smallest of the D statistics of j over i.
@@ -24,7 +24,7 @@ class Gaps(NamedTuple):
     high: np.ndarray
     #: Shape (K,): Delta^-.
     minus: np.ndarray
-    #: Shape (K,): the arm that attains the maximum in Delta^-.
+    #: Shape (K,): the arm that dominates by the largest margin, as in Delta^-.
     above: np.ndarray
     #: Shape (K,): Delta^+ of arms on the front.
     plus: np.ndarray
@@ -34,7 +34,7 @@ class Gaps(NamedTuple):
 
 @inner
 def empty_gaps(n_arms):
-    """Return arrays for gaps, which are not yet computed."""
+    """Return uninitialised arrays for gaps."""
     return Gaps(
         np.empty((n_arms, n_arms)),
         np.empty((n_arms, n_arms)),
@@ -47,7 +47,7 @@ def empty_gaps(n_arms):
 
 @inner
 def compare_pairs(arms, places, scores, n, n_instances, sums, squares, gaps):
-    """Add new scores, and fill the statistics of all pairs of arms, and the gaps."""
+    """Add new scores; compute the statistics of all pairs of arms, and the gaps."""
     per_scatter = (1 - n / n_instances) / (n * n)
     k = len(arms)
 
@@ -135,8 +135,8 @@ def _find_plus(a, k, gaps):
 def remove_gaps(gone, k, places, gaps):
     """Update the gaps of the arms at ``places`` after one of the k arms is removed.
 
-    The time is O(k) per gap that the arm determined. Computing all gaps would take
-    O(k^2).
+    The time is O(k) per gap that the removed arm determined. Computing all gaps would
+    take O(k^2).
     """
     minus = gaps.minus
     minus[gone] = inf

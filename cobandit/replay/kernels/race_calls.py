@@ -1,4 +1,4 @@
-"""Calls of a race, compiled: the certain comparisons of pairs of arms at a look."""
+"""Compiled comparisons of a race: which arms certainly dominate or cover which."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -17,8 +17,9 @@ inner(compare_costs)
 inner(count_near_ties)
 inner(widen)
 
-#: Bits of a call: the second arm dominates the first, covers it within the tolerance,
-#: or may dominate it by more than the tolerance.
+#: Bits of a call, the result of comparing two arms: the second arm certainly dominates
+#: the first, certainly covers it within the tolerance, or may dominate it by more than
+#: the tolerance.
 DOMINATED = 1
 COVERED = 2
 OPEN = 4
@@ -36,9 +37,9 @@ class Costs(NamedTuple):
     #: Shape (K, K): sums of squared differences of the pairs a < b.
     squares: np.ndarray
     n: int
-    #: Tolerance of a cost as a share of the other cost.
+    #: Tolerance of costs, as a share of the other cost.
     share: float
-    #: Tolerance of a cost as an amount.
+    #: Tolerance of costs, as an amount.
     amount: float
 
 
@@ -62,10 +63,12 @@ def _compare_costs(costs, a, b, scale):
 
 @inner
 def judge(sign, differences, halves, tolerances, start):
-    """Return the call of a pair, from the differences and half-widths per objective.
+    """Return the call of a pair, given the differences and half-widths per objective.
 
-    With sign 1, the second arm is judged against the first; with sign -1, the first
-    against the second. ``start`` holds the bounds of the cost (see `_bound_cost`).
+    ``differences`` are those of the second arm minus the first. With sign 1, the result
+    is whether the second arm dominates or covers the first; with sign -1, whether the
+    first arm dominates or covers the second. ``start`` has the bounds of the cost
+    (see `_bound_cost`).
     """
     low, low_with, low_less, high, high_with, high_less = start
     for d in range(len(differences)):
@@ -91,11 +94,11 @@ NO_COST = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
 
 @inner
 def _bound_cost(costs, a, b, scale, wide, least):
-    """Return the bounds of the cost with which `judge` starts, for b against a.
+    """Return the bounds of the cost with which `judge` starts, for arm b against a.
 
     There are three bounds: the lower end of the difference, its lower end with the
-    tolerance, and its upper end. `judge` needs the smallest and the largest of each
-    over the compared quantities. With the cost alone, these are equal.
+    tolerance, and its upper end. `judge` computes the smallest and the largest of each
+    over all compared quantities, and starts with the cost, for which they are equal.
     """
     if not costs.compared:
         return NO_COST
@@ -120,10 +123,11 @@ def _compare(means, n, scale, squares, a, b, differences, errors):
 
 @inner
 def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached):
-    """Return whether arm b is above arm a by two errors everywhere, or is its rival.
+    """Return whether arm b exceeds arm a by two errors in all, and if it is a rival.
 
-    For each quantity in which b is in reach, the count in ``n_reached`` is increased.
-    The last quantity is the cost.
+    `cobandit.policies.near_ties.Others` defines rivals and reach. For each quantity in
+    which b is in reach of a, the count in ``n_reached`` is increased. The last quantity
+    is the cost.
     """
     above = True
     near = True
@@ -150,7 +154,7 @@ def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached)
 
 @inner
 def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
-    """Return m, the number of near ties for which a look is corrected."""
+    """Return m, the number of near ties for which the threshold is corrected."""
     k, n_objectives = means.shape
     differences, errors = np.empty((2, n_objectives))
 
@@ -187,7 +191,7 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
 
 @inner
 def count_outdone(means, n, p, squares, costs, calls, left):
-    """Return, per arm, the number of just removed rivals that it certainly covers."""
+    """Return, per arm, how many of its rivals it covers and were just removed."""
     n_instances, tolerances, _, _, _, _ = p
     scale = sqrt((1 - n / n_instances) / (n * n))
     differences, errors = np.empty((2, means.shape[1]))
@@ -225,7 +229,7 @@ def call_pairs(means, n, p, squares, costs, outdone, calls):
 
     differences, halves = np.empty((2, n_objectives))
 
-    # after the last look, no arm waits for another
+    # after the last look, all comparisons are decided
     asked = DOMINATED + COVERED + OPEN * (n < n_instances)
     for a in range(k):
         calls[a, a] = 0

@@ -1,4 +1,4 @@
-"""`ParetoRace`, compiled."""
+"""Compiled version of `ParetoRace`."""
 
 from math import floor
 
@@ -38,9 +38,9 @@ inner(next_certified_look)
 
 @inner
 def _leave(a, bit, arms, calls, stays, covers, n_covers):
-    """Remove the arm at position a if a remaining arm dominates or covers it.
+    """Remove the arm at position a if a remaining arm dominates (or covers) it.
 
-    ``bit`` is the call to look for. A covered arm is not removed if it is the only
+    ``bit`` is `DOMINATED` or `COVERED`. A covered arm is not removed if it is the only
     cover of a removed arm.
     """
     above = stays & (calls[a, : len(arms)] & bit > 0)
@@ -65,9 +65,9 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 
 @inner
 def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
-    """Update the standing as `Standing.conclude`, and return the active positions.
+    """Remove and return arms as `Standing.conclude`; return the active positions.
 
-    ``n_covers`` (K,) has the number of covers of each arm in ``covers`` (K, K).
+    ``n_covers`` (K,) is the number of covers of each arm in ``covers`` (K, K).
     """
     stays = np.ones(len(arms), dtype=np.bool_)
     active = np.zeros(len(arms), dtype=np.bool_)
@@ -125,7 +125,7 @@ def _read_costs(arms, first, last, draws, terms, declared):
 def _play(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned`` (K,).
 
-    The returned values are the spend, and whether all arms are settled.
+    Returns the cost spent, and whether all arms are settled.
     """
     n_instances, tolerances, _, _, (limit, affordable), (compared, share, amount) = p
     n_arms, n_objectives = seen.sums.shape
@@ -190,8 +190,8 @@ def _play(p, terms, draws, seen, returned):
             strength += means[:, d]
         if certified and depth < n_instances:
             read_evidence(arms, evidence, calls, COVERED, OPEN)
-            # Strengths order arms for the removal of dominated ones. Evidence finds no
-            # arm dominated, so strengths do not matter.
+            # Strengths only order the removal of dominated arms, and in a certified
+            # race no arm counts as dominated.
             strength[:] = 0.0
         else:
             # at the last look, half-widths are zero, and missing squares do not matter
@@ -232,7 +232,7 @@ def _play(p, terms, draws, seen, returned):
 def _read(policy):
     """Return the parameters of a run.
 
-    The limit of capital is 0 if the race is not certified.
+    The capital limit of bets is 0 if the race is not certified.
     """
     evidence = 0.0, np.empty((0, 0), dtype=np.bool_)
     if policy.evidence:

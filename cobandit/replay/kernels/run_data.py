@@ -1,4 +1,4 @@
-"""Inputs and outputs of compiled runs: feedback, terms, draws, tallies and records."""
+"""Inputs and outputs of compiled runs: feedback, costs, pulls and records."""
 
 from typing import NamedTuple
 
@@ -6,19 +6,20 @@ import numpy as np
 
 
 class FeedbackRows(NamedTuple):
-    """Evaluations from which pulls are drawn, sorted by arm."""
+    """Evaluations from which the feedback of pulls is drawn, sorted by arm."""
 
     #: Shape (N, D + 2): the cost, the cost over the largest cost, and D objectives.
     rows: np.ndarray
     #: Shape (K + 1,): the rows of arm i are ``offsets[i]`` to ``offsets[i + 1]``.
     offsets: np.ndarray
-    #: Whether each row is drawn at most once. Row n of each arm is then on the same
-    #: instance, and arms share the order of instances. If False, pulls are a bootstrap.
+    #: Whether each row is drawn at most once. The n-th row of each arm is then on the
+    #: same instance, and arms share the order of instances. If False, rows are drawn
+    #: with replacement.
     once: bool = False
 
 
 class Terms(NamedTuple):
-    """Terms of a run: its budget, and the costs of pulls."""
+    """Budget of a run, and costs of pulls."""
 
     #: The budget, with slack for rounding.
     limit: float
@@ -26,7 +27,8 @@ class Terms(NamedTuple):
     costs: np.ndarray
     #: Shape (K,): the arms, most expensive first.
     by_cost: np.ndarray
-    #: Whether identification is charged the cost of the row, not the declared cost.
+    #: Whether identification is charged the cost of the drawn row, not the declared
+    #: cost.
     realised: bool
     #: Number of pulls of each arm before an index decides.
     n_init: int
@@ -39,7 +41,7 @@ class Draws(NamedTuple):
     rows: np.ndarray
     #: Shape (K + 1,), as in `FeedbackRows`.
     offsets: np.ndarray
-    #: Shape (K,): the start of each arm's random stream.
+    #: Shape (K,): the initial state of each arm's random stream.
     starts: np.ndarray
     #: Shape (N,): instances in the order of evaluation; empty for a bootstrap.
     order: np.ndarray
@@ -61,8 +63,8 @@ class Tally(NamedTuple):
 class Record(NamedTuple):
     """Arms and charges of the first L pulls of R replications.
 
-    The entry after the last pull of an online run is the arm of the pull that would
-    cross the budget, which is not charged. It is -1 if there is no such pull.
+    The entry after the last pull of an online run is the arm whose pull would exceed
+    the budget and is not charged, or -1 if there is none.
     """
 
     #: Shape (R, L): arms of the pulls.

@@ -1,4 +1,4 @@
-"""Pulls of one replication, compiled: rows are drawn and added to the sums."""
+"""Compiled pulls of one replication: rows are drawn and added to the sums."""
 
 import numpy as np
 
@@ -16,8 +16,9 @@ CERTAIN = 1.0 - 1e-9
 def sample_affordable(chosen, goal, draws, terms, seen, spent):
     """Pull arms up to ``goal`` times without checking the budget, and return the spend.
 
-    A block of rows is drawn and then added, two objectives at a time. The first loop
-    can be vectorised, and the two sums in the second loop can be computed in parallel.
+    A block of rows is drawn, and then added for two objectives at a time. The compiler
+    can vectorise the first loop, and compute the two sums in the second loop in
+    parallel.
     """
     rows, offsets, starts, order = draws
     pulls = seen.pulls
@@ -61,7 +62,7 @@ def sample_affordable(chosen, goal, draws, terms, seen, spent):
 def sample(chosen, goal, draws, terms, seen, spent):
     """Pull arms up to ``goal`` times, one after another, until the budget ends.
 
-    The returned values are the spend, and whether all pulls were made.
+    Returns the cost spent, and whether all pulls were made.
     """
     rows, offsets, starts, order = draws
     limit = terms.limit

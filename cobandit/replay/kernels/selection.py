@@ -1,9 +1,9 @@
-"""`OnlinePolicy`, compiled: round-robin, then the largest index of affordable arms.
+"""Compiled version of `OnlinePolicy`: round-robin, then the arm of the largest index.
 
-The radius depends on T_B and not on the round t, so a pull changes only the index
-of the pulled arm. A tournament tree keeps the arm of the largest index. Expected costs
-are fixed and the remaining budget only decreases. An unaffordable arm therefore remains
-unaffordable, and arms become unaffordable in the order of falling costs.
+The radius depends on T_B and not on the round t, so a pull changes only the index of
+the pulled arm. A tournament tree keeps the arm of the largest index among affordable
+arms. Expected costs are fixed, and the remaining budget only decreases. An unaffordable
+arm therefore remains unaffordable, and the most expensive arms become so first.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ from cobandit.replay.kernels.streams import draw
 
 @inner
 def _tournament(n_arms):
-    """Return ``values`` and ``winners`` of an empty tournament, shape (2 size,) each.
+    """Return ``values`` and ``winners`` of an empty tournament tree, shape (2 size,).
 
-    The size is a power of two. Arm i is the leaf at node size + i. An inner node holds
-    the better of its two children; on ties, this is the left one, with the lower arm.
-    Node 1 holds the best arm. Arms that do not take part have the value -inf.
+    The size is a power of two. Arm i is the leaf at node size + i. An inner node has
+    the value and the arm of its better child; ties go to the left child, with the lower
+    arm. Node 1 has the best arm. Arms that do not take part have the value -inf.
     """
     size = 1
     while size < n_arms:
@@ -44,7 +44,7 @@ def _play_all(values, winners):
 
 @inner
 def _play_again(values, winners, arm, value):
-    """Change the value of an arm, update the nodes above it; return the best arm."""
+    """Change the value of an arm, update the nodes above, and return the best arm."""
     node = (len(values) >> 1) + arm
     values[node] = value
     # node ^ 1 is the sibling of a node, and node >> 1 its parent
@@ -64,7 +64,7 @@ def _play_again(values, winners, arm, value):
 def _select(p, terms, draws, seen, returned):
     """Run one replication, and fill the pulls and the record.
 
-    The returned values are the spend, and False, since only races settle arms.
+    Returns the cost spent, and False; the second value matters only for races.
     """
     rows, offsets, starts, _ = draws
     limit = terms.limit
@@ -143,8 +143,8 @@ def _select(p, terms, draws, seen, returned):
 
 
 _run_selection = compile_run(_select)
-#: Types of an arm's pulls, of its number, and of the sums and squares of all arms. If
-#: only the row of this arm were passed, every pull would make a new array. Its
+#: Types of the number of an arm's pulls, of the arm, and of the sums and squares of all
+#: arms. Passing only the row of this arm would create an array in every pull, whose
 #: reference counts would take a fifth of the time.
 ARGUMENTS = types.int64, types.int64, types.float64[:, ::1], types.float64[:, ::1]
 
@@ -157,12 +157,12 @@ def _pass_numbers(formula, n_numbers):
 
 
 def online_index(policy: type[AskTell], squares: bool = False) -> Callable[[Any], Any]:
-    """Return a decorator that registers ``index(n, sums, squares, ...)`` of an arm.
+    """Return a decorator that registers ``index(n, sums, squares, ...)`` for a policy.
 
-    n is the number of its pulls. ``sums`` (D + 1,) has the sum of its costs over the
-    largest cost, then the sums of its rewards. ``squares`` has the sums of squares, and
-    is empty unless they are requested. Further arguments have the names of attributes
-    of the policy.
+    n is the number of pulls of an arm. ``sums`` (D + 1,) has the sum of its costs over
+    the largest cost, then the sums of its rewards. ``squares`` has the sums of squares,
+    and is empty unless ``squares=True``. Further arguments have the names of attributes
+    of the policy, and get the values of these attributes.
     """
     return register_formula(
         policy, _run_selection, _pass_numbers, ARGUMENTS, 3, squares

@@ -1,8 +1,8 @@
-"""Random streams of instances, the same for every method and budget.
+"""Random numbers that choose the instances, the same for every method and budget.
 
-SplitMix64 (Steele, Lea and Flood, 2014) is a 64-bit mix of a counter. All operands are
-cast to uint64, because Numba converts operations on signed and unsigned integers to
-floating point.
+The generator is SplitMix64 (Steele, Lea and Flood, 2014), a 64-bit mix of a counter.
+All operands are cast to uint64, because Numba converts operations on signed and
+unsigned integers to floating point.
 """
 
 import numpy as np
@@ -16,7 +16,8 @@ S30 = np.uint64(30)
 S27 = np.uint64(27)
 S31 = np.uint64(31)
 S32 = np.uint64(32)
-#: Number that replaces the number of an arm in streams of all arms. No arm has it.
+#: Number that replaces the number of an arm in a stream that all arms share. No arm has
+#: this number.
 NOBODY = np.uint64(2**64 - 1)
 
 
@@ -29,7 +30,7 @@ def _mix(z):
 
 @inner
 def key(seed, replication, arm):
-    """Return the start of the stream of an arm in a replication."""
+    """Return the initial state of an arm's random stream in a replication."""
     z = _mix(np.uint64(seed) + GOLDEN)
     z = _mix(z + np.uint64(replication) * GOLDEN)
     return _mix(z + np.uint64(arm) * GOLDEN)
@@ -37,7 +38,7 @@ def key(seed, replication, arm):
 
 @inner
 def keys(seed, replication, n_arms):
-    """Return the starts of the streams of all arms, shape (K,)."""
+    """Return the initial states of the random streams of all arms, shape (K,)."""
     starts = np.empty(n_arms, dtype=np.uint64)
     for arm in range(n_arms):
         starts[arm] = key(seed, replication, arm)
@@ -54,7 +55,7 @@ def draw(start, s, n):
 
 @compiled
 def shared_order(seed, replication, n):
-    """Return the random order of n instances, equal for arms, methods and budgets."""
+    """Return a random order of n instances, the same for all arms and methods."""
     start = key(seed, replication, NOBODY)
     names = np.empty(n, dtype=np.uint64)
     for s in range(n):

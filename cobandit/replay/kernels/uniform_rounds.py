@@ -1,4 +1,4 @@
-"""`UniformIdentification`, compiled: rounds of one pull of each arm."""
+"""Compiled version of `UniformIdentification`: rounds of one pull of each arm."""
 
 from math import floor
 
@@ -15,7 +15,7 @@ from cobandit.replay.kernels.sampling import CERTAIN, sample, sample_affordable
 def _rounds(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    The returned values are the spend, and False, since only races settle arms.
+    Returns the cost spent, and False; the second value matters only for races.
     """
     limit = terms.limit
     declared = terms.costs

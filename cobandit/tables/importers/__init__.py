@@ -1,11 +1,11 @@
 """Importers, which turn evaluation logs into an evaluation table and its card.
 
 Each format has one module, which registers itself with `importer_registry.importer` and
-turns files into the `Log` objects of ``log_samples``. The other steps are shared, in
-this order:
+turns files into the `Log` objects of ``log_samples``. All formats share the other
+steps, which are, in this order:
 
-* ``log_choices`` reads the logs of the wanted tasks and chooses metrics,
-* ``log_checks`` compares logs with each other and with their own summaries,
+* ``log_choices`` reads the logs of the chosen tasks, and chooses metrics,
+* ``log_checks`` compares logs with each other and with their summaries,
 * ``scores`` and ``log_costs`` convert scores and usage to numbers,
 * ``combining_samples`` collects the samples in runs of configurations,
 * ``log_settings`` names the configurations,
@@ -13,9 +13,9 @@ this order:
 * ``earlier_table`` adds it to an earlier table, and ``importing`` writes table and
   card.
 
-The importer ``tidy`` reads any other table. Its options are in ``tidy_options``, its
-scores in ``tidy_scores``, wide files in ``wide_columns``, and columns in
-``named_columns`` and ``file_columns``.
+The module ``tidy`` imports any other table. It uses ``tidy_options`` for its options,
+``tidy_scores`` for scores, ``wide_columns`` for wide files, and ``named_columns`` and
+``file_columns`` for columns.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Combination of the runs of all configurations in one frame of evaluations."""
+"""Combining the logged runs of all configurations in one data frame."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def combine_runs(
 ) -> ImportResult:
     """Name the configurations, and combine the evaluations of all runs in one frame.
 
-    A configuration is a model with the settings that differ between runs, or the
+    A configuration is a model with the settings that differ between runs, or with the
     settings that ``options.by`` names. If several tasks are pooled, names of instances
-    start with the task's name. If several runs of a configuration evaluated an
+    start with the name of the task. If several runs of a configuration evaluated an
     instance, the newest finished run counts. Efficiency becomes an objective if the
     seconds of every evaluation are known.
 
@@ -64,13 +64,13 @@ def combine_runs(
         ``"separate"``, each becomes a row. Repeats are not independent, so averaging is
         the default.
     notes : Notes
-        Receives the remarks.
+        Receives remarks for the report.
     source : str
         Kind of logs, for the description of the measurements on the card.
     measured : mapping
-        Further properties that two imports into one table must share, besides
-        configurations, tasks and metrics. Each value is a name, several names, or names
-        per task.
+        Further properties, besides configurations, tasks and metrics, that two imports
+        into one table must share. Each value is a name, several names, or names per
+        task.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def combine_runs(
             raise_fault(
                 "--cluster",
                 f"{column!r} is the name of another column of the table",
-                "rename the field",
+                "rename this field, or choose another one",
                 "reserved-name",
             )
         frame[column] = logged["cluster"].astype(str)
@@ -157,11 +157,12 @@ def combine_runs(
     if not n_shared:
         those = f"{n_configs} configurations ({', '.join(arms)})"
         remedy = (
-            "name the settings that define a configuration with --by, or leave logs out"
+            "name the settings that define a configuration with --by, or leave out some"
+            " logs"
         )
         raise_fault(
             "the logs",
-            f"no instance was evaluated under all of {those}",
+            f"no instance was evaluated with all of {those}",
             remedy,
             "no-common-instance",
         )
@@ -214,7 +215,7 @@ def _list(value: Any) -> str:
 
 
 def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
-    """Leave out logs without a usable evaluation; fail if no log is left."""
+    """Return the runs with usable evaluations; raise if there are none."""
     usable = [run for run in runs if run.evaluations]
     for run in runs:
         if not run.evaluations:
@@ -222,14 +223,14 @@ def _usable(runs: Sequence[LoggedRun], notes: Notes) -> list[LoggedRun]:
                 f"{number:,} {reason}" for reason, number in run.left_out.items()
             )
             notes.logs.append(
-                f"{run.file}: none of its evaluations can be used: {why} -> run it"
-                " again"
+                f"{run.file}: none of the evaluations can be used: {why} -> run the"
+                " evaluation again"
             )
 
     if not usable:
         raise_fault(
             "the logs",
-            "none has a usable evaluation",
+            "no log has a usable evaluation",
             "give the logs of a finished run",
             "no-evaluation",
         )
@@ -287,7 +288,7 @@ def _evaluations(
         raise_fault(
             "the logs",
             "no evaluation has a usable score",
-            "see why, below, or choose with --metric",
+            "see the reasons below, or choose another score with --metric",
             "no-score",
         )
 
@@ -323,10 +324,10 @@ def _evaluations(
 def _newest(
     logged: pd.DataFrame, runs: Sequence[LoggedRun], notes: Notes
 ) -> pd.DataFrame:
-    """Keep the newest evaluation of each configuration and instance.
+    """Return only the newest evaluation of each configuration and instance.
 
-    Runs that agree in the settings of ``--by`` but differ in others may be different
-    configurations, so the user has to decide.
+    Raises if two runs of a configuration differ in settings that ``--by`` does not
+    name, because these may be different configurations.
     """
     order = sorted(
         range(len(runs)), key=lambda i: (runs[i].finished, runs[i].began, runs[i].file)
@@ -344,7 +345,7 @@ def _newest(
         newer_run = runs[order[newest]]
         different = find_differing([older_run.settings, newer_run.settings])
         if different:
-            problem = f"{number:,} of its evaluations are also in {newer_run.file}"
+            problem = f"{number:,} evaluations of this log are also in {newer_run.file}"
             problem += f", which differs in {', '.join(different)}"
             raise_fault(
                 older_run.file,

@@ -1,4 +1,4 @@
-"""Combination of the samples of all logs in a table with scores and costs."""
+"""Combining the samples of all logs in one table, with scores and costs as numbers."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def combine_samples(
     metric_kind : str
         Word for a metric in messages, such as ``"scorer"``.
     default : sequence of str
-        Scores used if the user names none.
+        Names of scores to use if the user names none.
     keep_name : bool
-        Whether a single objective keeps the name of its score, instead of "accuracy".
+        Whether a single objective has the name of its score, instead of "accuracy".
     paid : Cost, optional
         Name and unit of `Sample.cost`, for formats that log costs.
     unit : str
-        Name of the unit, if tokens were counted from text.
+        Unit of the cost, if tokens are counted from text.
     remedy : str
-        Further remedy for tokens that were not logged.
+        Additional remedy in the remark on logs without tokens.
 
     Returns
     -------
@@ -72,7 +72,8 @@ def combine_samples(
     Raises
     ------
     TableError
-        If a score has to be chosen, lower scores are better, or `combine_runs` raises.
+        If the user has to choose a score, if lower scores are better, or if
+        `combine_runs` raises.
     """
     collected = filter_samples(collected, options, notes)
     scored = [(log.task, sample.scores) for log in collected for sample in log.samples]
@@ -85,8 +86,8 @@ def combine_samples(
         ]:
             raise_fault(
                 log.file,
-                f"a lower {lower[0]} is better",
-                "choose another with --metric",
+                f"lower values of {lower[0]} are better, but objectives are maximised",
+                "choose another score with --metric",
                 "lower-is-better",
             )
     options = add_declared(collected, metrics, options)

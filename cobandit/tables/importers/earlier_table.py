@@ -1,4 +1,4 @@
-"""Updating the table of an earlier import."""
+"""Adding evaluations to the table of an earlier import."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cobandit.tables.importers.import_notes import Notes
 from cobandit.tables.importers.importer_registry import ImportResult
 from cobandit.tables.storage import read, read_memory
 
-START_AGAIN = "import all the logs together, with --force in place of --update"
+START_AGAIN = "import all logs together, with --force instead of --update"
 
 
 class Earlier(NamedTuple):
@@ -27,12 +27,12 @@ class Earlier(NamedTuple):
     card: Card
     #: Rows of the table.
     frame: pd.DataFrame
-    #: Measurements and settings of the import, as `read_memory` returns them.
+    #: Choices and settings of the earlier import, as `read_memory` returns them.
     provenance: Mapping[str, Any]
 
 
 def read_earlier(output: Path, source: str) -> Earlier:
-    """Read the table of an earlier import, to update it.
+    """Read the table of an earlier import, which will be updated.
 
     Raises
     ------
@@ -45,7 +45,8 @@ def read_earlier(output: Path, source: str) -> Earlier:
     if provenance.get("importer") != source:
         raise_fault(
             output,
-            f"it was not made by cobandit import {source}, so it cannot be updated",
+            f"this table was not made by cobandit import {source}, which therefore"
+            " cannot update it",
             START_AGAIN,
             "other-source",
         )
@@ -126,7 +127,10 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
 
 
 def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
-    """Use the earlier names of configurations, because 0 and 0.0 are equal settings."""
+    """Return the result with the earlier names of configurations of equal settings.
+
+    Names may differ, because 0 and 0.0 are equal settings.
+    """
     arms = list(result.arms)
     earlier_arms, arms_now = (
         frame.drop_duplicates("config")
@@ -147,7 +151,7 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
 
 
 def _plain(value: Any) -> str:
-    """Spell a value in the same way for columns of numbers and of text."""
+    """Write a value as text, equal for numbers and for text that contains them."""
     try:
         return repr(float(value))
     except (TypeError, ValueError):

@@ -1,10 +1,9 @@
-"""Records of Every Eval Ever: a JSON and a JSON Lines file per evaluation.
+"""The importer of Every Eval Ever: a JSON and a JSON Lines file per evaluation.
 
-A line of a JSON Lines file is one instance under one metric: ``sample_id``,
+A line of the JSON Lines file is one instance under one metric, with ``sample_id``,
 ``evaluation.score``, ``token_usage`` and ``performance.latency_ms``. ``evaluation_id``
-identifies the evaluation's JSON file, which has the model, its generation settings, and
-the name, range and direction of each metric. Versions 0.2 and 0.3 of the schema are
-supported.
+identifies the JSON file, which has the model, its generation settings, and the name,
+range and direction of each metric. Versions 0.2 and 0.3 of the format are supported.
 """
 
 from collections import Counter
@@ -36,7 +35,7 @@ from cobandit.tables.importers.log_samples import Log, ModelUse, Sample
 from cobandit.tables.importers.log_settings import collect_settings, find_begin
 from cobandit.tables.usage import Usage
 
-#: Details of a model that are not settings: they are the same in all of its
+#: Details of a model that are not settings, because they are the same in all of its
 #: configurations, or name a configuration.
 _OF_THE_MODEL = (CONFIGURATION, "deployment_type", "model_availability")
 
@@ -51,7 +50,7 @@ class EveryEvalEverOptions(LogOptions, RepeatOptions):
 
     @property
     def takes_own_cost(self) -> bool:
-        """Whether the cost of a sample is taken from the records."""
+        """Whether costs come from the records, because the user did not choose one."""
         return "cost" not in self.model_fields_set
 
 
@@ -98,7 +97,7 @@ class _Evaluation(LogRecord):
     detailed_evaluation_results: dict[str, JsonValue] | None = None
 
     def find_metric(self, line: "_Line") -> _Metric:
-        """Find the metric of a line."""
+        """Return the metric to which a line belongs."""
         for result in self.evaluation_results:
             if (
                 line.evaluation_result_id
@@ -111,7 +110,7 @@ class _Evaluation(LogRecord):
         return _Metric()
 
     def find_means(self, task: str) -> dict[str, float]:
-        """Find the score of each metric of a task."""
+        """Return the mean scores of a task that the record states, by metric."""
         return {
             result.metric_config.name: result.score_details.score
             for result in self.evaluation_results
@@ -126,7 +125,7 @@ class _Evaluation(LogRecord):
 
     @property
     def settings(self) -> list[Mapping[str, Any]]:
-        """Return descriptions of the model and of generation, with details as text."""
+        """Settings of the model and of generation, as several mappings."""
         generated = [result.generation_config for result in self.evaluation_results[:1]]
         details = [
             self.model_info.additional_details or {},
@@ -215,7 +214,7 @@ def read_logs(
 
 
 def _are_exported(logs: Sequence[Log]) -> bool:
-    """Whether cobandit wrote all these records, with costs in a single unit."""
+    """Return whether cobandit wrote all these records, with costs in one unit."""
     units = {sample.fields.get(UNIT) for log in logs for sample in log.samples}
     return (
         all(log.configuration for log in logs) and len(units) == 1 and None not in units
@@ -225,7 +224,7 @@ def _are_exported(logs: Sequence[Log]) -> bool:
 def _read(
     file: Path, evaluations: Mapping[str, _Evaluation], options: EveryEvalEverOptions
 ) -> Iterator[Log]:
-    """Read a file of instances; return one log per evaluation and task."""
+    """Read a file of instances, and yield one log per evaluation and task."""
     groups: dict[tuple[str, str], list[_Line]] = {}
     for place, content in read_lines(file):
         line = parse_json(_Line, content, place)
@@ -336,7 +335,7 @@ def _by_sample(lines: Iterable[_Line]) -> dict[tuple[str | int, int], list[_Line
 
 
 def _read_detail(value: JsonValue) -> JsonValue:
-    """Read a number that is written as text; a code such as 007 stays text.
+    """Convert a number that is written as text; a code such as 007 remains text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Columns that locate a record: its file, folders and row."""
+"""Columns with the file, the folders and the row number of a record."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -20,11 +20,11 @@ _SUFFIXES = (*SEPARATORS, ".jsonl", ".json", ".parquet")
 
 
 class SourceFile(NamedTuple):
-    """A file that was read."""
+    """A file that was read, with its rows."""
 
     #: The file.
     path: Path
-    #: Its rows.
+    #: The rows of the file.
     frame: pd.DataFrame
     #: Decimal mark of numbers in text.
     decimal: str
@@ -33,11 +33,12 @@ class SourceFile(NamedTuple):
 
 
 class FileColumns:
-    """Columns that locate each record, unless a file has columns of these names.
+    """Columns with the file, folders and row of each record, as an option names them.
 
-    ``file`` is the name of the file without its suffix and ``row`` the number of the
-    record. ``folder1``, ``folder2``, ... are the folders on the path to the file,
-    starting below the folder that all files share.
+    ``file`` is the name of the file without its suffix, and ``row`` is the number of
+    the record. ``folder1``, ``folder2``, ... are the folders on the path to the file,
+    starting below the folder that all files share. Columns of the same names in a file
+    take precedence.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class FileColumns:
         }
 
     def names(self, file: Path) -> list[str]:
-        """Return the names of the columns of a file."""
+        """Return the names of these columns for a file."""
         return [
             FILE,
             ROW,
@@ -88,7 +89,7 @@ class FileColumns:
         return frame.assign(**added)
 
     def check_config(self, config: Sequence[str], columns: Iterable[str]) -> None:
-        """Refuse file names as configurations if several folders have such files."""
+        """Raise if file names are the configurations but two files have one name."""
         if FILE in columns or not set(config) <= {FILE}:
             return
         names = [name_file(file) for file in self._folders]

@@ -1,9 +1,10 @@
-"""Runs of HELM: ``run_spec.json`` with ``per_instance_stats.json``, one folder per run.
+"""The importer of HELM: a folder per run, with ``run_spec.json`` and instances.
 
-HELM writes one entry per metric class and instance, so the entries of an instance are
-merged here. ``inference_runtime`` is the time of a whole batch, so it is divided by
-``batch_size``. Trials of an instance are averaged by default. The means in the run's
-``stats.json`` are compared with the means of the samples.
+HELM writes one entry per metric class and instance to ``per_instance_stats.json``, so
+the entries of an instance are merged here. ``inference_runtime`` is the time of a whole
+batch, so it is divided by ``batch_size``. Trials of an instance are averaged by
+default. The means in the run's ``stats.json`` are compared with the means of the
+samples.
 """
 
 import re
@@ -31,7 +32,7 @@ SPEC = "run_spec.json"
 #: Optional file with the means over all instances.
 TOTALS = "stats.json"
 
-# statistics of every run that do not measure the quality of an answer
+# statistics that do not measure the quality of an answer
 _BOOKKEEPING = re.compile(
     r"(num|training|inference|finish_reason)_.*|batch_size|prompt_truncated|max_prob|logprob|predicted_index"
 )
@@ -162,7 +163,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
 
 
 def _means(file: Path) -> dict[str, float]:
-    """Return the run's own means of unperturbed statistics with a single split."""
+    """Return the means that the run states, for unperturbed data with one split."""
     totals = file.with_name(TOTALS)
     if not totals.is_file():
         return {}
@@ -180,7 +181,7 @@ def _spec(file: Path) -> _Spec:
     if not (file.is_file() and spec.is_file()):
         raise_fault(
             file.parent,
-            f"it lacks {STATS} or {SPEC}",
+            f"the folder lacks {STATS} or {SPEC}",
             "give the complete folder of a finished run",
             "incomplete-run",
         )
@@ -188,7 +189,7 @@ def _spec(file: Path) -> _Spec:
 
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
-    """Return the statistics by name of each unperturbed (instance, trial)."""
+    """Return the statistics of each unperturbed instance and trial, by name."""
     values: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
     for entry in parse_json(_Entries, file).root:
@@ -203,7 +204,7 @@ def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, floa
     if not values:
         raise_fault(
             file,
-            "it has no unperturbed instance",
+            "this run has only perturbed instances, which are not imported",
             "leave the run out",
             "no-evaluation",
         )

@@ -1,4 +1,4 @@
-"""Report of an import: remarks, exclusions, and counts per configuration."""
+"""The report of an import: remarks, excluded logs, and counts per configuration."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from cobandit.tables.usage import Doubt
 
 @dataclass
 class Notes:
-    """Report of an import: remarks, exclusions and their counts.
+    """The report of an import, which the steps of the import fill.
 
-    ``logs`` lists the logs that are left out, each as a line with place, reason and
-    remedy. ``smallest`` is the cost that replaces zero. ``doubts`` has, per kind, the
-    number of values that could not be read reliably, and the first one. ``counts`` has
-    the numbers of unusual evaluations by configuration and kind, and ``counted`` has
-    the same numbers as lines.
+    ``remarks`` are lines on what was imported. ``left_out`` has the number of
+    evaluations that are left out, by reason. ``logs`` lists the logs that are left out,
+    each as a line with place, reason and remedy. ``smallest`` is the cost that replaces
+    zero. ``doubts`` has, per kind, the number of values that could not be read
+    reliably, and the first one. ``counts`` has the numbers of flawed evaluations by
+    configuration and kind, and ``counted`` has the same numbers as lines.
 
     Examples
     --------
@@ -48,16 +49,16 @@ class Notes:
         every: Iterable[str] = (),
         how: str = "",
     ) -> None:
-        """Count the unusual evaluations of one kind per configuration, for the report.
+        """Count flawed evaluations of one kind per configuration, for the report.
 
         Parameters
         ----------
-        what : str
-            Kind of evaluation, such as `cobandit.tables.card.CUT_OFF`.
+        kind : str
+            Kind of flaw, such as `cobandit.tables.card.CUT_OFF`.
         configs : iterable of str
-            Configuration of each such evaluation.
+            Configuration of each flawed evaluation.
         every : iterable of str
-            Configuration of every evaluation, unusual or not.
+            Configuration of every evaluation, flawed or not.
         how : str
             Treatment of these evaluations, for the remark.
 
@@ -86,7 +87,7 @@ class Notes:
             self.doubts[kind] = number + 1, first
 
     def compare(self, file: str, written: int, n_read: int, counted: Any) -> None:
-        """Add a remark if a log has fewer or more evaluations than its run counted.
+        """Add a remark if a log has more or fewer evaluations than its run counted.
 
         The run may have counted duplicates, so its count may also equal ``written``,
         the number before duplicates were removed.
@@ -126,6 +127,6 @@ class Notes:
 
 
 def limit_lines(lines: list[str], limit: int = 3) -> list[str]:
-    """Keep the first lines, and replace the others by their number."""
+    """Return the first lines, and one line with the number of the others."""
     n_more = len(lines) - limit
     return lines if n_more <= 0 else [*lines[:limit], f"and {n_more:,} more of these"]

@@ -1,4 +1,4 @@
-"""Options of importers: each field is an option of the command."""
+"""Options of importers; each field of a class is an option of a command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cobandit.tables.prices import Prices, read_prices
 
 
 def as_list(value: Any) -> Any:
-    """Return a value, several values or None as a list."""
+    """Return a list of one value, of several values, or of none."""
     return (
         value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     )
@@ -27,12 +27,18 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
 class Options(BaseModel):
-    """Options of every importer; the field descriptions are the command's help."""
+    """Options of every importer.
+
+    The description of a field is the help of the option.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
     scale: Positive = Field(
-        1.0, description="Divide every score by this: 10 for a judge's 0 to 10."
+        1.0,
+        description=(
+            "Divide every score by this number, such as 10 if a judge gives 0 to 10."
+        ),
     )
     smallest_cost: Positive | None = Field(
         None,
@@ -49,7 +55,7 @@ class ScoreOptions(Options):
     range: Names = Field(
         (),
         description=(
-            "The range of an objective's scores, where larger is better:"
+            "The range of an objective's scores (larger is better), as"
             " NAME=LOW:HIGH; repeatable."
         ),
     )
@@ -62,13 +68,15 @@ class ScoreOptions(Options):
     )
     word: Names = Field(
         (),
-        description="The number for a score that is a word: WORD=NUMBER; repeatable.",
+        description=(
+            "The number for a score that is a word, as WORD=NUMBER; repeatable."
+        ),
     )
     missing: Literal["leave-out", "zero", "refuse"] = Field(
         "leave-out",
         description=(
-            "Whether evaluations without a score are left out, counted as 0, or an"
-            " error."
+            "Treatment of evaluations without a score: they are left out, count as 0,"
+            " or are an error."
         ),
     )
 
@@ -79,8 +87,8 @@ class CostOptions(Options):
     unmeasured: Literal["leave-out", "mean"] = Field(
         "leave-out",
         description=(
-            "Whether evaluations without a measured cost, such as answers from a"
-            " cache, are left out or charged the configuration's mean cost."
+            "Treatment of evaluations without a measured cost, such as answers from a"
+            " cache: they are left out, or cost the mean of their configuration."
         ),
     )
 
@@ -109,8 +117,8 @@ class LogOptions(ScoreOptions, CostOptions):
     by: tuple[str, ...] = Field(
         (),
         description=(
-            "A setting that, with the model, defines a configuration; repeatable"
-            " (default: all settings that differ)."
+            "A setting that defines a configuration, together with the model;"
+            " repeatable (default: all settings that differ)."
         ),
     )
     count: Literal["generated", "all"] = Field(
@@ -161,7 +169,7 @@ class LogOptions(ScoreOptions, CostOptions):
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
-        """Return the choices that two imports into one table must share."""
+        """Return the choices of cost and time that two imports into one table share."""
         return {
             "cost": self.count if self.cost == "tokens" else self.cost,
             "latency": latency,
@@ -170,17 +178,17 @@ class LogOptions(ScoreOptions, CostOptions):
     def note_unpriced(self, models: Iterable[str], notes: Notes) -> None:
         """Report models without a price, whose evaluations therefore have no cost."""
         if names := sorted(set(models)):
-            remedy = "give it with --prices, or count tokens with --cost tokens"
+            remedy = "give the price with --prices, or count tokens with --cost tokens"
             notes.logs.append(f"{', '.join(names)}: the price is unknown -> {remedy}")
 
     def known_prices(self) -> Prices:
-        """Return the prices; the user's file takes precedence over known prices."""
+        """Return the known prices; prices in the user's file take precedence."""
         if self.prices and self.cost != "usd":
             problem = f"--prices has no effect with --cost {self.cost}"
             raise_fault(
                 "--prices",
                 problem,
-                "add --cost usd, or leave it out",
+                "add --cost usd, or leave --prices out",
                 "needless-prices",
             )
         return read_prices(self.prices)
@@ -192,7 +200,7 @@ class RepeatOptions(Options):
     repeats: Literal["mean", "separate"] = Field(
         "mean",
         description=(
-            "Whether repeats of an instance (epochs, trials) are averaged, or each"
-            " counts as an instance."
+            "Treatment of repeated evaluations of an instance (epochs, trials): they"
+            " are averaged, or each counts as an instance."
         ),
     )

@@ -1,4 +1,4 @@
-"""The importers by name, and their result."""
+"""The registry of importers, and the result that an importer returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cobandit.tables.importers.import_options import Options
 
 
 class ImportResult(NamedTuple):
-    """Result of an importer: a tidy frame and the meaning of its columns."""
+    """Result of an importer: a data frame of evaluations, and its columns' meaning."""
 
     #: One row per evaluation.
     frame: pd.DataFrame
@@ -25,36 +25,35 @@ class ImportResult(NamedTuple):
     objectives: tuple[Objective, ...]
     #: Columns that describe the configurations.
     arms: tuple[str, ...]
-    #: Description of the measurements, for people.
+    #: Description of the source, for the card.
     source: str
-    #: Options and choices that define the measurements, as JSON values. A later import
-    #: into the same table must have the same ones.
+    #: Options and choices that a later import into the same table must share, as JSON
+    #: values.
     measured: dict[str, Any]
-    #: Function that maps a row and column of the frame to a file with its row and
-    #: column.
+    #: Function that maps a row and a column of the frame to their place in a source
+    #: file.
     place: Callable[[int, str | None], Place] = lambda row, column: Place(
         "the logs", None, column
     )
-    #: Checksums of all logged settings, by configuration and setting, for comparison
-    #: with a later import.
+    #: Checksums of all logged settings, by configuration and setting. A later import
+    #: compares its settings with these.
     settings: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never written to)
     #: Column that groups instances.
     cluster: str | None = None
 
 
-#: Function that reads the logs at some paths with its options, and adds remarks to the
-#: notes.
+#: Function that reads the logs at some paths, given options, and adds remarks to notes.
 Reader = Callable[[Sequence[Path], Any, Notes], ImportResult]
 
 
 class Importer(NamedTuple):
-    """A registered importer."""
+    """A registered importer: its command, options and function."""
 
     #: Name of the command.
     name: str
-    #: One-line help.
+    #: Help of the command, in one line.
     help: str
-    #: Model of its options.
+    #: Class of the options.
     options: type[Options]
     #: Function that reads the logs.
     read_logs: Reader
@@ -65,7 +64,10 @@ IMPORTERS: dict[str, Importer] = {}
 
 
 def importer(name: str, options: type[Options]) -> Callable[[Reader], Reader]:
-    """Register a function as an importer; its first docstring line is the help."""
+    """Return a decorator that registers a function as an importer.
+
+    The first line of the function's docstring is the help of the command.
+    """
 
     def register(read_logs: Reader) -> Reader:
         IMPORTERS[name] = Importer(

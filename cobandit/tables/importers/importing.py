@@ -1,4 +1,4 @@
-"""The import of logs: reading, validating, and writing a table and its card."""
+"""Importing logs: reading and checking them, and writing a table and its card."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from cobandit.tables.table import EvaluationTable
 
 @dataclass(frozen=True)
 class ImportedTable:
-    """Result of :func:`import_logs`."""
+    """Result of :func:`import_logs`: a table, its files and a report."""
 
     #: The table.
     table: EvaluationTable
-    #: File of its records.
+    #: Path of the file with the table's records.
     records: Path
-    #: File of its card.
+    #: Path of the file with the table's card.
     card: Path
     #: Remarks on the import, one line each.
     report: tuple[str, ...]
@@ -52,8 +52,8 @@ def import_logs(
 ) -> ImportedTable:
     """Make an evaluation table and its card from evaluation logs.
 
-    Either both files are written, complete and valid, or none. The report is also
-    written as comments at the top of the card.
+    Either both files are written, or neither. The report is also written as comments at
+    the top of the card.
 
     Parameters
     ----------
@@ -62,20 +62,20 @@ def import_logs(
     paths : sequence of str or Path
         Files or folders of logs.
     output : str or Path
-        The records, a ``.parquet`` file; the card is written next to it with the suffix
-        ``.yml``.
+        Path of the table, a ``.parquet`` file. The card is written next to it, with the
+        suffix ``.yml``.
     name, title, license : str, optional
         Fields of the card. By default, name and title are the name of the file.
     kind : {"measured", "synthetic", "reconstruction"}, optional
-        Origin of the numbers, by default ``"measured"``.
+        How the numbers were obtained, by default ``"measured"``.
     profiling : int, optional
         Number of profiling instances; by default a fifth of the instances, at least 2.
     seed : int, optional
         Seed of the split, by default 0.
     update : bool
         Whether to update an earlier table. New evaluations (by configuration and
-        instance) are added, evaluations that were imported again are replaced, and all
-        others are kept, as are fields of the card that are not given here.
+        instance) are added, evaluations that are imported again are replaced, and all
+        others are kept. Fields of the card that are not given here are also kept.
     force : bool
         Whether to replace an earlier table and its card.
     **options
@@ -99,7 +99,7 @@ def import_logs(
     cobandit.errors.TableError: nowhere: there is no such file or folder -> check ...
     """
     if source not in IMPORTERS:
-        problem = f"{source!r} is not known"
+        problem = f"there is no importer {source!r}"
         remedy = f"choose one of {', '.join(IMPORTERS)}"
         raise_fault("the source", problem, remedy, "unknown-source")
 
@@ -149,7 +149,7 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return counts of unusual evaluations, of this import and the earlier table."""
+    """Return counts of flawed evaluations, in this import and the earlier table."""
     configs = set(result.frame["config"])
     earlier_counts = {} if earlier is None else earlier.card.counts
     counts = {
@@ -170,7 +170,7 @@ def _name_option(field: str) -> str:
 
 
 def _name_card_option(field: str) -> str:
-    """Return the option that sets a field of the card."""
+    """Return the name of the option that sets a field of the card."""
     named = {
         "": "title, --kind or another option of the card",
         "objectives": "objective",
@@ -184,7 +184,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _validate(result: ImportResult, card: Card, name: str) -> None:
-    """Validate the result, with faults placed in source files where possible."""
+    """Check the result; faults name the place in the source file if it is known."""
     try:
         validate(result.frame, card, name)
     except TableError as error:
@@ -246,7 +246,8 @@ def _check_output(
     if force and update:
         raise_fault(
             output,
-            "--force replaces the table and --update adds to it",
+            "--force and --update are both given, but --force replaces the table and"
+            " --update adds to it",
             "give only one of them",
             "force-and-update",
         )
@@ -258,13 +259,13 @@ def _check_output(
         if update and path.exists() and not output.exists():
             raise_fault(
                 output,
-                f"this file is missing, but its card {card} exists",
-                "restore it, or replace the card with --force",
+                f"this table is missing, but its card {card} exists",
+                "restore the table, or replace the card with --force",
                 "missing-records",
             )
         if path.exists() and not replaced:
             remedy = (
-                "add to it with --update, replace table and card with --force, or"
-                " choose another name"
+                "add evaluations to this table with --update, replace table and card"
+                " with --force, or choose another name"
             )
             raise_fault(path, "this file already exists", remedy, "file-exists")

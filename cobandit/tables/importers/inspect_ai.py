@@ -1,14 +1,14 @@
-"""Logs of Inspect AI: ``.eval`` archives, and JSON logs.
+"""The importer of Inspect AI: ``.eval`` archives, and JSON logs.
 
-An archive is a zip of ``header.json`` (or ``_journal/start.json``, if the run did not
-finish) and one ``samples/<id>_epoch_<n>.json`` per sample; a JSON log is the header
-with its ``samples``.  A sample has scores by scorer, ``model_usage`` by model,
-``total_time`` and ``working_time`` in seconds. ``input_tokens`` excludes cached tokens
-(for some providers only since February 2026). ``total_tokens`` includes them, so
-``--count all`` uses this field. An evaluation is identified by (id, epoch). The epochs
-of a sample are averaged, because instances have to be independent; ``--repeats
-separate`` keeps one row per epoch. Logs that did not end successfully or have no scores
-are left out, and the report states the reason.
+An archive is a zip file with ``header.json`` (or ``_journal/start.json``, if the run
+did not finish) and one ``samples/<id>_epoch_<n>.json`` per sample. A JSON log is the
+header with its ``samples``. A sample has scores by scorer, ``model_usage`` by model,
+and ``total_time`` and ``working_time`` in seconds. ``input_tokens`` excludes cached
+tokens (for some providers only since February 2026). ``total_tokens`` includes cached
+tokens, so ``--count all`` uses this field. The id and the epoch identify an evaluation.
+Epochs of a sample are averaged, because instances have to be independent; ``--repeats
+separate`` keeps one row per epoch. Logs that did not end successfully, or that have no
+scores, are left out, and the report states the reason.
 """
 
 import json
@@ -56,7 +56,7 @@ class ModelUsage(LogRecord):
 
     @property
     def reading(self) -> Reading:
-        """Tokens of the model, in the reading that adds up to the logged total."""
+        """Numbers of tokens by kind, interpreted so that they add up to the total."""
         return read_usage(self.model_dump(exclude={"total_cost"}, exclude_unset=True))
 
 
@@ -88,7 +88,7 @@ class _Output(LogRecord):
 
 
 class InspectSample(LogRecord):
-    """A sample of a log."""
+    """A sample in a log of Inspect: one evaluation with scores and token counts."""
 
     id: int | str
     epoch: int = 1
@@ -130,7 +130,9 @@ class InspectSample(LogRecord):
 
 
 def usage_usd(usages: Mapping[str, ModelUsage], prices: Prices) -> float | None:
-    """Return the cost of all models, logged or by price; None if one is unknown.
+    """Return the cost of all models' tokens in USD; None if a cost is unknown.
+
+    A cost in the log takes precedence over a price.
 
     Examples
     --------
@@ -161,8 +163,8 @@ class InspectOptions(LogOptions, RepeatOptions):
     usage: Literal["model", "all"] = Field(
         "model",
         description=(
-            "Whether the usage of the evaluated model counts as cost, or the usage"
-            " of all models (graders, sub-agents)."
+            "The tokens that count as cost: those of the evaluated model, or of all"
+            " models (with graders and sub-agents)."
         ),
     )
     latency: Literal["total_time", "working_time", "none"] = Field(
@@ -212,7 +214,7 @@ class _Results(LogRecord):
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean of each score, from its metric named accuracy or mean."""
+        """Mean of each score as stated in the log, by the metric accuracy or mean."""
         return {
             scored.name: value
             for scored in self.scores
@@ -224,7 +226,7 @@ class _Results(LogRecord):
 
     @property
     def reducers(self) -> str:
-        """Names of the epoch reducers that are not the mean, as text."""
+        """Names of epoch reducers other than the mean, as text."""
         return ", ".join(
             {entry.reducer for entry in self.scores if entry.reducer} - {"mean"}
         )
@@ -239,7 +241,7 @@ class _Log(LogRecord):
     samples: Annotated[list[InspectSample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
-        """Return the counted usage: of the evaluated model, or of all models."""
+        """Return the token counts that are charged: of one model, or of all models."""
         return {
             name: usage
             for name, usage in sample.model_usage.items()
@@ -277,7 +279,7 @@ def read_logs(
 
 
 def _read(file: Path, options: InspectOptions, others: set[str]) -> Log:
-    """Read a log; ``others`` receives the models whose usage is not counted."""
+    """Read a log; ``others`` receives the models whose tokens are not charged."""
     log = _parse(file, options)
     samples = []
     for sample in log.samples:
@@ -341,20 +343,22 @@ def _parse(file: Path, options: InspectOptions) -> _Log:
 
     if log.version != VERSION:
         problem = f"this log has version {log.version}, but only {VERSION} is supported"
-        raise_fault(file, problem, "convert it: inspect log convert", "unknown-format")
+        remedy = "convert the log: inspect log convert"
+        raise_fault(file, problem, remedy, "unknown-format")
 
     if log.status != "success" and not options.unfinished:
         remedy = (
-            "finish it (inspect eval-retry), or import its finished samples with"
-            " --unfinished"
+            "finish the run (inspect eval-retry), or import its finished samples"
+            " with --unfinished"
         )
-        raise_fault(file, f"it ended as {log.status!r}", remedy, "unfinished-log")
+        problem = f"the run ended with the status {log.status!r}"
+        raise_fault(file, problem, remedy, "unfinished-log")
 
     if not any(sample.scores or sample.error for sample in log.samples):
         raise_fault(
             file,
-            "it has no samples with scores",
-            f"score them: inspect score {shlex.quote(str(file))}",
+            "the log has no samples with scores",
+            f"score the samples: inspect score {shlex.quote(str(file))}",
             "no-score",
         )
 

@@ -1,11 +1,12 @@
-"""Logs of EleutherAI's lm-evaluation-harness, from ``lm_eval --log_samples``.
+"""The importer of EleutherAI's lm-evaluation-harness, for ``lm_eval --log_samples``.
 
 A run of one model writes ``results_<date>.json`` and, for each task,
-``samples_<task>_<date>.jsonl``.  A line of the samples is one document under one
-*filter* (a way to extract the answer), with each metric's value as a top-level key; a
-task with several filters has several lines per document. Lines have named their filter
-and metrics since August 2024; older logs are refused. The logs have neither tokens nor
-times, so tokens are counted here, and there is no efficiency objective.
+``samples_<task>_<date>.jsonl``. A line of the samples is one document under one
+*filter* (a way to extract the answer), with the values of metrics as top-level keys. A
+task with several filters has several lines per document. Logs from before August 2024
+are rejected, because their lines do not name the filter and the metrics. Logs have
+neither numbers of tokens nor times, so tokens are counted here, and there is no
+efficiency objective.
 """
 
 import json
@@ -54,7 +55,7 @@ class LmEvalOptions(LogOptions):
 
 
 class _Results(LogRecord):
-    """The used fields of ``results_<date>.json``."""
+    """The fields of ``results_<date>.json`` that the import uses."""
 
     model_name: str | None = None
     config: dict[str, JsonValue] = Field(default_factory=dict)
@@ -94,7 +95,7 @@ class _Line(LogRecord):
 
     @property
     def is_generated(self) -> bool:
-        """Whether the model generated answers, instead of rating given answers."""
+        """Whether the model generated an answer, instead of rating given answers."""
         return all(
             len(request) > 1 and isinstance(request[1], dict)
             for request in self.requests
@@ -120,7 +121,7 @@ def read_logs(
     )
     source = "lm-evaluation-harness logs"
 
-    # a model that only rated given answers generated no tokens
+    # a model that only rates given answers generates no tokens
     remedy = "--count all counts prompts and answers"
     return combine_samples(
         runs,
@@ -135,7 +136,7 @@ def read_logs(
 
 
 def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
-    """Read a file of samples: all filters, and the short fields of the documents."""
+    """Read a file of samples, under all filters."""
     results = _results(file)
     task = _task(file)
     day, _, time = _date(file).partition("T")
@@ -239,8 +240,8 @@ def _results(file: Path) -> _Results:
     ]
     if len(files) != 1:
         problem = (
-            f"there must be one results_{date}.json next to it, which names the"
-            f" model, but there are {len(files)}"
+            f"one results_{date}.json, which names the model, must be next to this"
+            f" file, but there are {len(files)}"
         )
         raise_fault(
             file,
@@ -288,7 +289,7 @@ def _value(text: str) -> Any:
 
 
 def _answers(line: _Line, counts_rated: bool) -> list[str] | None:
-    """Return the generated texts; or the rated texts, if these are counted."""
+    """Return the generated texts, or else the rated texts if these are counted."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not counts_rated:
@@ -297,5 +298,5 @@ def _answers(line: _Line, counts_rated: bool) -> list[str] | None:
 
 
 def _text(part: JsonValue) -> str:
-    """Text of a prompt; a chat is logged as a list of messages."""
+    """Return a prompt as text; a chat, which is a list of messages, as JSON."""
     return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)

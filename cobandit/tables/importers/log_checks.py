@@ -1,4 +1,4 @@
-"""Comparison of logs with each other, and with their own summaries."""
+"""Checks that logs agree with each other, and with the summaries that they state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cobandit.tables.importers.logged_runs import LoggedRun
 def filter_samples(
     collected: Sequence[Log], options: LogOptions, notes: Notes
 ) -> list[Log]:
-    """Leave out samples that do not satisfy ``--where``."""
+    """Return the logs without samples that do not satisfy ``--where``."""
     if options.where is None:
         return list(collected)
 
@@ -47,14 +47,14 @@ def filter_samples(
     n_filtered = sum(len(log.samples) for log in filtered)
     notes.left_out["evaluations that --where leaves out"] += len(rows) - n_filtered
 
-    # the run's own count and means include the samples that are now left out
+    # the stated count and means include the samples that are now left out
     return [replace(log, counted=None, means={}) for log in filtered if log.samples]
 
 
 def add_declared(
     collected: Sequence[Log], metrics: Metrics, options: LogOptions
 ) -> LogOptions:
-    """Add the ranges and missing-score values that the logs declare to the options."""
+    """Return the options, with ranges and missing-score values that logs declare."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
     for log in collected:
@@ -75,7 +75,7 @@ def add_declared(
 
 
 def keep_last(log: Log, notes: Notes) -> list[Sample]:
-    """Keep the last copy of each sample that is in the log more than once."""
+    """Return the samples of a log, only the last of several copies."""
     last = {(sample.instance, sample.repeat): sample for sample in log.samples}
     if n_repeated := len(log.samples) - len(last):
         notes.remarks.append(
@@ -85,7 +85,7 @@ def keep_last(log: Log, notes: Notes) -> list[Sample]:
     return list(last.values())
 
 
-#: Relative difference of means that rounding may cause.
+#: Largest relative difference of means that rounding may cause.
 ROUNDED = 2e-3
 
 
@@ -107,14 +107,14 @@ def compare_means(
         if abs(mean - stated) > ROUNDED * max(1.0, abs(stated)):
             reduced = f" (repeats reduced by {log.reduced})" if log.reduced else ""
             problem = (
-                f"its stated mean {name} is {stated:.4g}{reduced}, but the mean of"
-                f" its samples is {mean:.4g}"
+                f"the log states a mean {name} of {stated:.4g}{reduced}, but the mean"
+                f" of its samples is {mean:.4g}"
             )
             notes.remarks.append(f"differs: {log.file}: {problem}")
 
 
-#: If at least this share of the shared names have equal questions, names identify
-#: questions, and the unequal ones are exceptions.
+#: If a smaller share of the shared names have different questions, names are assumed to
+#: identify questions, with exceptions.
 MOSTLY = 0.5
 
 
@@ -203,12 +203,16 @@ def check_cluster_field(collected: Sequence[Log], cluster: str) -> None:
             name for name, number in n_with_field.items() if number == n_samples
         )
         problem = (
-            f"{n_with_field[cluster]:,} of {n_samples:,} samples have a field"
+            f"only {n_with_field[cluster]:,} of {n_samples:,} samples have a field"
             f" {cluster!r}"
         )
         raise_fault(
             "--cluster",
             problem,
-            suggest(cluster, shared, f"all have {', '.join(shared) or 'no field'}"),
+            suggest(
+                cluster,
+                shared,
+                f"name a field that all samples have: {', '.join(shared) or 'none'}",
+            ),
             "no-group-column",
         )

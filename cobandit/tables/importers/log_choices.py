@@ -1,4 +1,4 @@
-"""The choice of logs, tasks and metrics of an import."""
+"""Choosing the logs, tasks and metrics that are imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 def read_each(
     files: Iterable[Path], read: Callable[[Path], T], notes: Notes
 ) -> dict[Path, T]:
-    """Read each log; note and leave out the unusable ones.
+    """Read each log; leave out unusable logs, and note the reasons.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read_each(
         raise_fault(
             "the logs",
             f"none of the {len(notes.logs):,} logs can be used",
-            "see why, below",
+            "see the reasons below",
             "no-usable-log",
         )
     return by_file
@@ -61,7 +61,7 @@ def collect(
     notes: Notes,
     task_of: Callable[[Path], str] | None = None,
 ) -> list[Log]:
-    """Read the usable logs of the wanted tasks.
+    """Return the usable logs of the chosen tasks.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def collect(
     options : LogOptions
     notes : Notes
     task_of : callable, optional
-        Returns the task of a file. Files of other tasks are then not read.
+        Returns the task of a file, so that files of other tasks need not be read.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def collect(
     Raises
     ------
     TableError
-        If no file can be used, or a task has to be chosen.
+        If no file can be used, or if the user has to choose a task.
     """
     if task_of is not None:
         _, files = choose_tasks(options, read_each(files, task_of, notes), notes)
@@ -97,14 +97,14 @@ def collect(
 def choose(
     kind: str, wanted: str | None, candidates: Iterable[str], option: str
 ) -> str:
-    """Return the wanted name, or the only candidate; raise if there are several.
+    """Return the name that the user chose, or the only candidate; raise if ambiguous.
 
     Parameters
     ----------
     kind : str
         Kind of the names, such as ``"filter"``.
     wanted : str or None
-        Names that the user chose, if any.
+        Name that the user chose, if any.
     candidates : iterable of str
         Available names.
     option : str
@@ -128,16 +128,18 @@ def choose(
     names = sorted(set(candidates))
     if not names:
         remedy = "check that these are the right files, from a finished run"
-        raise_fault("the logs", f"there is no {kind}", remedy, "nothing-to-choose")
+        raise_fault("the logs", f"the logs have no {kind}", remedy, "nothing-to-choose")
 
     if wanted is None and len(names) > 1:
         problem = f"there is more than one {kind}: {', '.join(names)}"
-        raise_fault("the logs", problem, f"choose with {option}", "several-to-choose")
+        raise_fault(
+            "the logs", problem, f"choose one with {option}", "several-to-choose"
+        )
 
     if wanted is not None and wanted not in names:
         raise_fault(
             "the logs",
-            f"there is no {kind} {wanted!r}",
+            f"the logs have no {kind} {wanted!r}",
             suggest(wanted, names),
             "unknown-choice",
         )
@@ -146,7 +148,7 @@ def choose(
 
 
 class Metrics(NamedTuple):
-    """Choice of a metric per task and objective."""
+    """The chosen metrics: for each task, one metric per objective."""
 
     #: Metrics of each task, one per objective.
     of: dict[str, tuple[str, ...]]
@@ -157,10 +159,10 @@ class Metrics(NamedTuple):
 def choose_metrics(
     kind: str, wanted: Sequence[str], scored: Iterable[tuple[str, Iterable[str]]]
 ) -> Metrics:
-    """Choose the wanted metrics as objectives, or the only metric as accuracy.
+    """Return the metrics that the user chose as objectives, or the only metric.
 
-    If every task has exactly one of the wanted metrics, they form one objective, the
-    accuracy.
+    If every task has exactly one of the chosen metrics, they form one objective, the
+    accuracy. The only metric also becomes the accuracy.
 
     Parameters
     ----------
@@ -174,8 +176,8 @@ def choose_metrics(
     Raises
     ------
     TableError
-        If a wanted metric is missing in some tasks, or there are several metrics and
-        none is chosen.
+        If some tasks lack a chosen metric, or there are several metrics and the user
+        chose none.
 
     Examples
     --------
@@ -207,7 +209,7 @@ def choose_metrics(
             len(scores) != 1 for scores in chosen_by_task.values()
         ):
             problem = (
-                f"the task {task!r} has {', '.join(sorted(by_task[task]))}, not"
+                f"the task {task!r} has {', '.join(sorted(by_task[task]))}, not all of"
                 f" {', '.join(chosen)}"
             )
             remedy = (
@@ -224,7 +226,9 @@ def choose_metrics(
 def choose_tasks(
     options: LogOptions, task_of: Mapping[T, str], notes: Notes
 ) -> tuple[list[str], list[T]]:
-    """Choose the wanted tasks, or the only task; raise if there are several.
+    """Return the tasks that the user chose, or the only task, and their logs.
+
+    Raises if there are several tasks and the user chose none.
 
     Parameters
     ----------

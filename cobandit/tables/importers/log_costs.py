@@ -1,4 +1,4 @@
-"""Costs of logged evaluations, including free, unmeasured and unlogged ones."""
+"""Costs of logged evaluations: by tokens or prices, zero, or not measured."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def charge_free(
     smallest: float | None,
     notes: Notes,
 ) -> pd.Series:
-    """Replace costs of zero by a small positive cost, which budgets need.
+    """Replace costs of zero by a small positive cost.
 
-    An empty answer has no tokens, but leaving it out would bias the means.
+    Policies need positive costs. An empty answer, for example, has no tokens, but
+    leaving it out would bias the means.
 
     Parameters
     ----------
@@ -83,18 +84,19 @@ def charge_free(
 
 
 def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
-    """Leave out evaluations without a measured cost, or charge them a mean cost.
+    """Leave out evaluations without a measured cost, or give them the mean cost.
 
-    An unmeasured cost does not count as zero, because answers from a cache would make
-    their configuration look cheap.
+    Counting such costs as zero would make a configuration with cached answers look
+    cheap.
 
     Parameters
     ----------
     logged : DataFrame
-        ``config``, ``cost`` and ``prompt``; NaN where a cost was not measured.
+        Columns ``config``, ``cost`` and ``prompt``; NaN for a cost that was not
+        measured.
     how : {"leave-out", "mean"}
     notes : Notes
-        Receives their number per configuration.
+        Receives the number of these evaluations per configuration.
 
     Raises
     ------
@@ -137,7 +139,10 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
 
 
 class Charge:
-    """Computes the cost of samples in the chosen unit, and collects unpriced models."""
+    """Computes the cost of samples in the chosen unit.
+
+    It also collects models without a price, for the report.
+    """
 
     def __init__(self, options: LogOptions, prices: Prices, notes: Notes):
         self._options = options
@@ -147,10 +152,10 @@ class Charge:
         self._unpriced = set[str]()
 
     def __call__(self, sample: Sample, place: str) -> tuple[float, float | None]:
-        """Return the cost without the prompt, and the prompt's tokens.
+        """Return the cost of a sample, and its number of prompt tokens.
 
-        With tokens as the cost, both are numbers of tokens. Otherwise the cost includes
-        the prompt, and the second value is None. An unknown cost is NaN.
+        If tokens are the cost, the cost excludes the prompt's. Otherwise the cost
+        includes the prompt, and the second value is None. An unknown cost is NaN.
         """
         for use in sample.used:
             self._notes.doubt(place, use.doubts)
@@ -185,7 +190,7 @@ class Charge:
 def settle_unlogged(
     runs: Sequence[LoggedRun], options: LogOptions, remedy: str, notes: Notes
 ) -> LogOptions:
-    """Charge 1 per evaluation if a log has no cost and the user did not choose one."""
+    """Let each evaluation cost 1 if a log has no tokens and the user chose no cost."""
     used = [run for run in runs if run.evaluations]
     unlogged = [
         run

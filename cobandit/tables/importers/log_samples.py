@@ -1,4 +1,4 @@
-"""Logs of any format: their samples, with scores and usage."""
+"""The common form of logs of all formats: samples with scores and token counts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from cobandit.tables.usage import Doubt, Usage
 
 
 class ModelUse(NamedTuple):
-    """Usage of one model for a sample."""
+    """Tokens and cost of one model in a sample."""
 
     #: Name of the model.
     model: str
-    #: Its tokens; None if they were not logged.
+    #: Numbers of tokens; None if they were not logged.
     usage: Usage | None = None
-    #: Its cost in USD, if it was logged.
+    #: Cost in USD, if it was logged.
     usd: float | None = None
-    #: Doubts about the tokens.
+    #: Doubts about the numbers of tokens.
     doubts: tuple[Doubt, ...] = ()
 
 
@@ -32,7 +32,8 @@ class Sample:
     scores : mapping of str to object
         Logged scores by name: numbers, words, true or false.
     used : tuple of ModelUse
-        Usage by model; empty if nothing was logged, as for an answer from a cache.
+        Tokens and cost by model; empty if nothing was logged, as for an answer from a
+        cache.
     seconds : float or None
     repeat : str
         Name that distinguishes repeated evaluations of an instance.
@@ -62,7 +63,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Log:
-    """One run of a configuration on a task.
+    """The log of one run of a configuration on a task.
 
     Attributes
     ----------
@@ -84,11 +85,11 @@ class Log:
     reduced : str
         How the log reduces repeats to one score, if not by their mean.
     lower : collection of str
-        Scores that are better when lower.
+        Names of scores whose lower values are better.
     ranges : mapping of str to (float, float)
-        Worst and best score, if the log declares them.
+        Lowest and highest possible score by name, if the log states them.
     no_scores : mapping of str to float
-        Values that mark a missing score, if the log declares any.
+        Value that marks a missing score, by name, if the log states one.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Settings of configurations in logs, and names of configurations."""
+"""Settings of configurations in logs, and names that are made from settings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cobandit.tables.importers.log_choices import choose
 #: Value of a setting that a log lacks.
 UNSET = "not set"
 
-#: Longest value that a name contains unshortened, in characters.
+#: Largest number of characters of a value in a name that is not shortened.
 _LONGEST = 40
 
 
-#: Settings of the machine of a run, which do not change any answer.
+#: Settings that do not change any answer, such as the number of connections.
 _OF_THE_MACHINE = frozenset(
     [
         "max_connections",
@@ -84,8 +84,8 @@ def collect_settings(
     if not isinstance(model, str):
         raise_fault(
             file,
-            "it does not name the model",
-            "check that it is complete and belongs to the same run",
+            "the file does not name the model",
+            "check that the file is complete and belongs to the same run",
             "no-model",
         )
 
@@ -190,7 +190,7 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return short checksums of settings, so that secrets are compared but not stored.
+    """Return short checksums of settings, so that they can be compared later.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def checksum(text: str) -> str:
 
 
 def _unify(values: list[Any]) -> list[Any]:
-    """Convert a column to one type: numbers if all values are numbers, else text."""
+    """Return values of one type: numbers if all values are numbers, else text."""
     kinds = set(map(type, values))
     if kinds <= {int, float} or kinds == {bool}:
         return values
@@ -214,7 +214,7 @@ def _unify(values: list[Any]) -> list[Any]:
 
 
 def shorten(text: str) -> str:
-    """Shorten long text or text with unusual white space, and append a checksum."""
+    """Shorten text that is long or has unusual white space, and add a checksum."""
     plain = " ".join(text.split())
     if plain == text and 0 < len(text) <= _LONGEST:
         return text
@@ -235,9 +235,9 @@ def spell(value: Any) -> str:
 def find_begin(created: str, *samples: str | None) -> float:
     """Return the start of a run in seconds since 1970; 0 if no time can be read.
 
-    The logged creation time may be rounded down to seconds, so runs are ordered by the
-    time of their first sample. A retry also contains samples from before its creation;
-    these are ignored.
+    The start is the time of the first sample, because the logged creation time may be
+    rounded down to seconds. A retry also contains samples from before its creation,
+    which are ignored.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Runs of configurations, with scores and costs as numbers."""
+"""Logged runs of configurations, with scores and costs as numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Evaluation(NamedTuple):
-    """An evaluation in a log."""
+    """An evaluation in a log, with its scores and cost as numbers."""
 
     #: Name of the instance.
     instance: str
@@ -18,8 +18,8 @@ class Evaluation(NamedTuple):
     cost: float
     #: Duration in seconds, if it was logged.
     seconds: float | None = None
-    #: Tokens of the prompt, which `combine_runs` adds to the cost if all tokens count;
-    #: None if the cost already includes the prompt.
+    #: Number of tokens of the prompt, which `combine_runs` adds to the cost if all
+    #: tokens count; None if the cost already includes the prompt.
     prompt: float | None = None
     #: Name that distinguishes repeated evaluations of an instance.
     repeat: str = ""
@@ -31,10 +31,7 @@ class Evaluation(NamedTuple):
 
 @dataclass
 class LoggedRun:
-    """A log: its task, settings and evaluations.
-
-    If a configuration has several runs, the newest finished one counts.
-    """
+    """A run of a configuration on a task: settings and evaluations."""
 
     #: File of the log, for messages.
     file: str

@@ -1,4 +1,4 @@
-"""Checks of a file's named columns, names as text, and missing values."""
+"""Reading the columns of a file that options name."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,14 @@ from cobandit.tables.row_checks import check_columns
 def take_columns(
     frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path
 ) -> pd.DataFrame:
-    """Join columns of names with renamed columns of a file."""
+    """Return a frame of name columns and of renamed columns of a file."""
     check_present(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
-        problem = f"the column {column!r} is measured or descriptive"
+        problem = f"an option uses the column {column!r} of the file"
         raise_fault(
             file,
             problem,
-            "rename it, because the table has its own column of this name",
+            "rename this column, because every table has another one of this name",
             "reserved-name",
         )
     return pd.DataFrame(
@@ -35,7 +35,7 @@ def take_columns(
 
 
 def check_present(frame: pd.DataFrame, wanted: Iterable[str], file: Path) -> None:
-    """Refuse columns that a file lacks, or has twice."""
+    """Raise if a file lacks a wanted column, or has it twice."""
     faults = Faults(str(file))
     check_columns(frame, list(dict.fromkeys(wanted)), faults)
     raise_if_any(faults.entries)
@@ -48,7 +48,7 @@ def read_names(
     condition: str | None,
     measured: Sequence[str] = (),
 ) -> np.ndarray:
-    """Read a column of names as text, without missing names.
+    """Return a column of names as text; raise if a name is missing.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ def read_names(
     file : Path
         File of the frame, for messages.
     condition : str or None
-        Condition on rows that the user gave, which a remedy may extend.
+        Condition on rows that the user gave. A remedy may extend it.
     measured : sequence of str
-        Columns that may be blank in the same rows, such as events of a log that are not
-        evaluations.
+        Columns that may be blank in the same rows, for example because these rows are
+        not evaluations. A remedy may exclude such rows.
     """
     check_present(frame, [column], file)
     faults = Faults(str(file))
@@ -90,7 +90,7 @@ def find_where(
     Returns
     -------
     str or None
-        None if no condition excludes all rows without a value and keeps other rows.
+        None if no condition excludes all rows without a value but keeps others.
     """
     if column not in frame:
         return None

@@ -1,10 +1,10 @@
-"""Results of promptfoo, as JSON from ``promptfoo eval --output results.json``.
+"""The importer of promptfoo, for JSON from ``promptfoo eval --output results.json``.
 
-``results.results`` has one entry per provider, prompt and test: ``score`` and
-``namedScores``, ``latencyMs``, ``cost`` in USD, and ``response.tokenUsage``.  A
-configuration is a provider with a prompt; an instance is identified by the test's
-variables, so that files with tests in different orders can be combined.  An answer from
-promptfoo's cache has no cost and no time.  ``results.prompts`` has promptfoo's counts
+``results.results`` has one entry per provider, prompt and test, with ``score``,
+``namedScores``, ``latencyMs``, ``cost`` in USD, and ``response.tokenUsage``. A
+configuration is a provider with a prompt. An instance is a test, named by its
+variables, so that files with tests in different orders can be combined. An answer from
+promptfoo's cache has no cost and no time. ``results.prompts`` has promptfoo's counts
 and sums of scores, which are compared with the entries.
 """
 
@@ -38,7 +38,8 @@ class PromptfooOptions(LogOptions, RepeatOptions):
     latency: Literal["latencyMs", "none"] = Field(
         "latencyMs",
         description=(
-            "The time from which efficiency is computed; cached answers have none."
+            "The time from which efficiency is computed: latencyMs or none. Cached"
+            " answers have no time."
         ),
     )
 
@@ -81,7 +82,7 @@ class _Entry(LogRecord):
 
     @property
     def scores(self) -> dict[str, JsonValue]:
-        """The score of all assertions, and the named scores."""
+        """The overall score (``score``), and the named scores."""
         return {"score": self.score, **(self.namedScores or {})}
 
     @property
@@ -125,7 +126,10 @@ class _Stats(LogRecord):
 
 
 def _lenient(value: JsonValue) -> JsonValue:
-    """Return a number, or None for any other value, because it is only compared."""
+    """Return a number, or None for any other value.
+
+    Such values are not errors, because stated numbers are only compared.
+    """
     return value if isinstance(value, int | float) else None
 
 
@@ -185,7 +189,7 @@ def read_logs(
 
 
 def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
-    """Read a file; return one log per provider and prompt."""
+    """Read a file, and return one log per provider and prompt."""
     parsed = parse_json(_File, file).results
     if parsed.stats:
         n_results = len(parsed.results)
@@ -231,7 +235,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
 
 
 def name_instance(variables: dict[str, JsonValue]) -> str:
-    """Name a test by its variables, the same in every file.
+    """Return the name of a test, from its variables, the same in every file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Repeated evaluations of an instance: averages, and detection of equal repeats."""
+"""Repeated evaluations of an instance: averaging, and detecting equal repeats."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ def average_repeats(
     repeats: str,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Average the repeats of each instance, or keep each as an instance.
+    """Average repeated evaluations of an instance, or make each a separate instance.
 
     Parameters
     ----------
     frame : DataFrame
-        ``config``, ``instance`` and descriptive columns; all other columns are numbers.
+        Columns ``config``, ``instance`` and descriptive columns; all other columns are
+        numbers.
     arms : sequence of str
         Descriptive columns. Rows that differ in one of these are not repeats.
     separate : Series of str
@@ -63,14 +64,14 @@ def average_repeats(
     return frame.assign(**means).drop_duplicates(keys)
 
 
-#: Least number of repeated instances for a remark that their repeats never differ.
+#: Smallest number of repeated instances for this remark.
 MANY_REPEATED = 5
 
 
 def count_same_repeats(
     frame: pd.DataFrame, scores: Sequence[str], notes: Notes
 ) -> None:
-    """Count repeated instances of configurations whose repeats never differ."""
+    """Note configurations whose repeated evaluations always have equal scores."""
     pairs = frame.groupby(["config", "instance"], sort=False)[list(scores)]
     repeated = pairs.size() > 1
     if not repeated.any():

@@ -1,4 +1,4 @@
-"""Conversion of logged scores to numbers in [0, 1]: words, ranges, missing values."""
+"""Converting logged scores to numbers in [0, 1]: words, ranges, missing scores."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,17 +27,18 @@ WORDS = {
     "false": 0.0,
 }
 
-#: If at least this share of the scores is out of range, the range is taken to be wrong.
+#: If more than this share of the scores is out of range, the range is assumed to be
+#: wrong.
 WRONG_RANGE = 0.1
 
 
 class ScoreReader:
-    """Reads logged scores as numbers, and collects words without a number.
+    """Reads logged scores as numbers, and collects words that stand for no number.
 
     Parameters
     ----------
     words : sequence of str
-        Numbers for words, each as WORD=NUMBER; they take precedence over `WORDS`.
+        Numbers for words, each as WORD=NUMBER. They take precedence over `WORDS`.
 
     Examples
     --------
@@ -55,15 +56,15 @@ class ScoreReader:
             if not equals:
                 raise_fault(
                     "--word",
-                    f"{text!r} is not WORD=NUMBER",
-                    "write for example --word left=1",
+                    f"{text!r} is not of the form WORD=NUMBER",
+                    "write a word and its number, such as --word left=1",
                     "bad-word",
                 )
             self._words[word.strip().lower()] = read_number(number, "--word")
         self._unknown: dict[str, Counter[str]] = {}
 
     def read(self, value: Any, metric: str) -> float:
-        """Return a score as a number; NaN if missing or a word without a number."""
+        """Return a score as a number; NaN if it is missing or an unknown word."""
         if isinstance(value, str):
             word = value.strip().lower()
             if word in self._words:
@@ -76,7 +77,7 @@ class ScoreReader:
             return nan
 
     def unknown_words(self) -> list[str]:
-        """List the words without a number, per metric, with a remedy."""
+        """Describe the words without a number, one line per metric with a remedy."""
         lines = []
         for metric, counts in self._unknown.items():
             words = ", ".join(
@@ -93,12 +94,12 @@ class ScoreReader:
 
 
 def read_score(value: Any, place: str, metric: str) -> float:
-    """Return a score as a number.
+    """Return a logged score as a number; common words such as C (correct) are known.
 
     Raises
     ------
     TableError
-        If the score has no number.
+        If the score is missing or an unknown word.
 
     Examples
     --------
@@ -108,14 +109,17 @@ def read_score(value: Any, place: str, metric: str) -> float:
     number = ScoreReader().read(value, metric)
     if not np.isfinite(number):
         problem = f"the score of {metric} is {value!r}, not a finite number"
-        raise_fault(place, problem, "correct it or leave it out", "mean-differs")
+        remedy = "correct this score, or leave the sample out"
+        raise_fault(place, problem, remedy, "mean-differs")
     return number
 
 
 def read_by_objective(
     texts: Iterable[str], objectives: Sequence[str], option: str
 ) -> dict[str, list[str]]:
-    """Read values written as NAME=VALUE, or as VALUE for every objective.
+    """Return the values of an option by objective, given as NAME=VALUE or VALUE.
+
+    A VALUE without a name is for every objective.
 
     Parameters
     ----------
@@ -157,7 +161,7 @@ def read_by_objective(
 
 
 def read_number(text: str, option: str) -> float:
-    """Read the number of an option.
+    """Return the number that a user wrote as an option.
 
     Raises
     ------
@@ -186,7 +190,7 @@ def read_number(text: str, option: str) -> float:
 def read_range(
     texts: Sequence[str], default: tuple[float, float], name: str
 ) -> tuple[float, float]:
-    """Return the range of an objective's scores, from the last range in the texts.
+    """Return the range of an objective's scores, as the last of some LOW:HIGH texts.
 
     Raises
     ------
@@ -204,7 +208,7 @@ def read_range(
     low = read_number(low_text, "--range")
     high = read_number(high_text, "--range")
     if low >= high:
-        problem = f"the range of {name} is {low:g} to {high:g}"
+        problem = f"the range of {name} is {low:g} to {high:g}, which is not ascending"
         raise_fault(
             "--range", problem, "give the worst score first: NAME=LOW:HIGH", "bad-range"
         )
@@ -218,7 +222,7 @@ def rescale_scores(
     options: ScoreOptions,
     notes: Notes,
 ) -> npt.NDArray[np.float64]:
-    """Scale scores to [0, 1]; missing scores and scores out of range become NaN.
+    """Return scores scaled to [0, 1], NaN for missing scores or scores out of range.
 
     Parameters
     ----------
@@ -237,8 +241,8 @@ def rescale_scores(
     Raises
     ------
     TableError
-        If an option names no objective, or so many scores are out of range that the
-        range must be wrong.
+        If an option names an unknown objective, or so many scores are out of range that
+        the range must be wrong.
 
     Examples
     --------
@@ -266,7 +270,7 @@ def rescale_scores(
                 f" {low:g} to {high:g}"
             )
             remedy = (
-                f"they are from {scores.min():g} to {scores.max():g}: give their"
+                f"scores are from {scores.min():g} to {scores.max():g}: give their"
                 f" range with --range {name}="
             )
             raise_fault(

@@ -1,4 +1,4 @@
-"""Reading the files of a table; file, folders and row become columns."""
+"""Reading the files of a table, with their names, folders and rows as columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATTERNS = (*_TEXT, *(f"{pattern}.gz" for pattern in _TEXT), "*.parquet")
 def read_file(
     file: Path, places: FileColumns, options: TidyOptions, notes: Notes
 ) -> SourceFile:
-    """Read a file, and add the wanted columns for its name, folders and rows."""
+    """Read a file, and add the columns for its name, folders and rows if wanted."""
     check_size(file, MAX_FILE)
     layout = _recognise_layout(file, options, notes)
     remarks: list[str] = []
@@ -47,7 +47,7 @@ def read_file(
 
 
 def has_named_column(frame: pd.DataFrame, options: TidyOptions) -> bool:
-    """Whether a file has at least one of the columns in the options."""
+    """Return whether a file has at least one of the columns in the options."""
     if options.wide is not None:
         return options.instance in frame
     measured = {
@@ -75,7 +75,7 @@ def _recognise_layout(
     except LookupError:
         raise_fault(
             "--encoding",
-            f"{options.encoding!r} is not known",
+            f"{options.encoding!r} is not an encoding",
             "give an encoding such as utf-8 or cp1252",
             "unknown-encoding",
         )

@@ -1,8 +1,8 @@
-"""The importer of any table, tidy or wide, by a mapping of its columns.
+"""The importer of any table, tidy or wide, for which options give the columns.
 
-Tidy: one row per evaluation. Wide: one row per instance, and for each configuration one
-column per measure (or only one column, its score). A pattern such as
-``{config}_{field}`` gives the names of the columns (``small_correct``,
+A tidy table has one row per evaluation. A wide table has one row per instance, and for
+each configuration one column per measure (or only one column, its score). A pattern
+such as ``{config}_{field}`` gives the names of these columns (``small_correct``,
 ``small_tokens``, ``large_correct``, ...). Faults name the row and the column of the
 input file.
 """
@@ -55,7 +55,7 @@ _PAID = ColumnRule(
 def read_tables(
     paths: Sequence[Path], options: TidyOptions, notes: Notes
 ) -> ImportResult:
-    """Read any table (CSV, TSV, JSON, JSON Lines, Parquet) by a mapping of its columns.
+    """Read any table (CSV, TSV, JSON, JSON Lines, Parquet), given its columns' meaning.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def read_tables(
     Raises
     ------
     TableError
-        If a file does not parse, the mapping is incomplete, or a named column is
-        missing or has unusable values.
+        If a file does not parse, options are missing, or a named column is missing or
+        has unusable values.
     """
     files = find_files(paths, PATTERNS, "tables")
     places = FileColumns(files)
@@ -142,7 +142,7 @@ def _read_parts(
     options: TidyOptions,
     notes: Notes,
 ) -> dict[str, pd.DataFrame]:
-    """Read the files; skip files of a folder that are not tables.
+    """Read the files, but skip files in folders that are not such tables.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def _read_parts(
         if file in named or has_named_column(source.frame, options):
             parts[str(file)] = make_tidy(source, options, notes)
         else:
-            reason = "it has none of the named columns -> name others, or leave it out"
+            reason = "the file has none of the named columns -> leave it out"
             notes.logs.append(f"{file}: {reason}")
 
     columns = {str(name) for part in parts.values() for name in part}

@@ -1,4 +1,4 @@
-"""The cost column of a tidy table."""
+"""The cost column of a table that is imported by its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of ``cobandit import csv``, which map a table's columns."""
+"""Options of ``cobandit import csv``, which give the meaning of a table's columns."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from cobandit.tables.transforms import TRANSFORMS
 #: Default column for the scores of a wide file.
 SCORE = "score"
 
-#: Length of text, in characters, from which on a column is offered last in messages,
-#: because it probably has prompts or answers.
+#: Columns with longer text, in characters, are listed last in messages, because they
+#: probably have prompts or answers.
 LONG_TEXT = 60
 
 
 def _read_objectives(value: Any) -> list[Any]:
-    """Read objectives: NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM, or a card's fields."""
+    """Read objectives, each as NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM or fields."""
     return [
         _read_objective(objective) if isinstance(objective, str) else objective
         for objective in as_list(value)
@@ -48,21 +48,22 @@ def _read_objective(text: str) -> dict[str, str]:
 
 
 class TidyMapping(RepeatOptions, ScoreOptions):
-    """Options of ``cobandit import csv`` that a file for ``--mapping`` may have."""
+    """Options of ``cobandit import csv`` that may be in the file of ``--mapping``."""
 
     missing: Literal["leave-out", "zero", "refuse"] = Field(
         "refuse",
         description=(
-            "Whether rows without a score are left out, counted as 0, or an error."
+            "Treatment of rows without a score: they are left out, count as 0, or are"
+            " an error."
         ),
     )
 
     config: Names = Field(
         (),
         description=(
-            "The column that names the configuration; repeat it to join several"
-            " columns. Unless a column has this name, 'file' is the name of the"
-            " file, and 'folder1' the first folder below the common folder."
+            "The column that names the configuration; repeat the option to join"
+            " several columns. Unless a column has this name, 'file' is the name of"
+            " the file, and 'folder1' the first folder below the common folder."
         ),
     )
     instance: str | None = Field(
@@ -75,9 +76,9 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     cost: Names = Field(
         (),
         description=(
-            "The cost: a column (in a wide file, a field); a number, for every"
-            " evaluation; or CONFIG=NUMBER, repeated for each configuration"
-            " (default: 1 per evaluation)."
+            "The cost of an evaluation: a column (in a wide file, a field); a number"
+            " for all evaluations; or CONFIG=NUMBER, repeated for each configuration"
+            " (default: 1)."
         ),
     )
     unit: str | None = Field(
@@ -86,8 +87,8 @@ class TidyMapping(RepeatOptions, ScoreOptions):
     text: Names = Field(
         (),
         description=(
-            "Instead of --cost: a column of text whose tokens are counted;"
-            " repeatable, to add columns up."
+            "Instead of --cost: a column of text whose number of tokens is the cost;"
+            " repeatable, to add the tokens of several columns."
         ),
     )
     tokenizer: Path | None = Field(
@@ -152,16 +153,16 @@ class TidyMapping(RepeatOptions, ScoreOptions):
             wide.count("{config}") != 1 or wide.count("{field}") > 1
         ):
             raise ValueError(
-                f"{wide!r} needs {{config}} once, and {{field}} at most once"
+                f"{wide!r} must contain {{config}} once, and {{field}} at most once"
             )
         return wide
 
 
 class TidyOptions(TidyMapping):
-    """Options of ``cobandit import csv``.
+    """All options of ``cobandit import csv``.
 
-    A condition is evaluated as code. It is therefore only accepted on the command line,
-    not from a file that may be from somebody else.
+    ``where`` is not possible in the file of ``--mapping``, because a condition is
+    evaluated as code, and the file may be from somebody else.
     """
 
     mapping: Path | None = Field(
@@ -201,7 +202,7 @@ def complete_options(
     >>> complete_options(TidyOptions(instance="q", objective=["accuracy"]))
     Traceback (most recent call last):
         ...
-    cobandit.errors.TableError: the mapping: it lacks --config -> give it, or a YAML ...
+    cobandit.errors.TableError: the options: --config is missing -> give it, or a ...
     """
     if options.mapping is not None:
         mapping = check_fields(
@@ -230,14 +231,15 @@ def complete_options(
     if missing := [
         f"--{name}" for name in needed if needed[name] and not getattr(options, name)
     ]:
-        remedy = "give it, or a YAML file with --mapping"
+        remedy = "give it, or a YAML file of options with --mapping"
         if missing == ["--unit"]:
-            remedy = "give it, such as --unit USD, or a YAML file with --mapping"
+            remedy = "name the unit of the cost, such as --unit USD"
         elif read_first is not None:
             remedy = _offer_columns(read_first())
+        verb = "is" if len(missing) == 1 else "are"
         raise_fault(
-            "the mapping",
-            f"it lacks {', '.join(missing)}",
+            "the options",
+            f"{', '.join(missing)} {verb} missing",
             remedy,
             "incomplete-mapping",
         )
@@ -246,7 +248,7 @@ def complete_options(
         (cost and text, "--cost and --text both give the cost"),
         (
             wide and (options.config or options.arm),
-            "--config and --arm do not apply to wide files",
+            "--config or --arm is given with --wide, which gives the configurations",
         ),
         (
             scores_only and (text or objectives[1:]),
@@ -265,7 +267,7 @@ def complete_options(
 
 
 def _offer_columns(source: SourceFile) -> str:
-    """List the columns of a file, for the remedy of a missing option."""
+    """Return a remedy for missing options, with the columns of a file."""
     path, frame, _, places = source
     long = [name for name in frame.columns if _is_long(frame[name])]
     short = [name for name in frame.columns if name not in long]
@@ -282,7 +284,7 @@ def _offer_columns(source: SourceFile) -> str:
 
 
 def _is_long(column: pd.Series | pd.DataFrame) -> bool:
-    """Whether a column holds long text, lists or objects."""
+    """Return whether a column has long text, lists or objects."""
     values = column.iloc[:20].to_numpy().ravel().tolist()
     return any(
         isinstance(value, (list, dict)) or len(str(value)) > LONG_TEXT
@@ -293,7 +295,7 @@ def _is_long(column: pd.Series | pd.DataFrame) -> bool:
 def read_cost(
     values: Sequence[str], known: Container[str]
 ) -> str | float | dict[str, float]:
-    """Read ``--cost``: a known column, a number, or a number per configuration.
+    """Return the meaning of ``--cost``: a column, a number, or one per configuration.
 
     Raises
     ------

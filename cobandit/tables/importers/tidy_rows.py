@@ -1,4 +1,4 @@
-"""Conversion of the rows of a file to a tidy table."""
+"""Conversion of the rows of a file, tidy or wide, to a tidy table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cobandit.tables.measured_columns import read_numbers
 from cobandit.tables.transforms import TRANSFORMS
 from cobandit.tables.written_numbers import read_written
 
-#: Longest value of a column that may group instances, in characters.
+#: Largest number of characters of a value in a column that may group instances.
 LONGEST_SHARED = 200
 
 
@@ -83,7 +83,7 @@ def make_tidy(source: SourceFile, options: TidyOptions, notes: Notes) -> pd.Data
 def _without_units(
     frame: pd.DataFrame, columns: Sequence[str], decimal: str, notes: Notes
 ) -> pd.DataFrame:
-    """Read numbers with a unit or thousands separators as plain numbers."""
+    """Convert numbers with a unit or thousands separators to plain numbers."""
     for column in columns:
         written = read_written(frame[column], decimal) if column in frame else None
         if written is not None:
@@ -95,7 +95,7 @@ def _without_units(
 
 
 def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
-    """Whether a column has short values and one value per instance, and groups them."""
+    """Return whether a column groups instances: one short value for each of them."""
     if (
         column.name in RESERVED
         or pd.api.types.is_float_dtype(column)
@@ -110,7 +110,7 @@ def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
 
 
 def read_plain_numerals(column: pd.Series) -> pd.Series:
-    """Return numerals as numbers, unless one is a code such as 007."""
+    """Convert a column of numerals to numbers, unless one is a code such as 007."""
     numbers = pd.Series(read_numbers(column)[0], column.index)
     is_present = column.notna()
     spelled = numbers[is_present].map(lambda number: f"{number:.15g}")
@@ -119,7 +119,7 @@ def read_plain_numerals(column: pd.Series) -> pd.Series:
 
 
 def _note_differing(others: pd.DataFrame, tidy: pd.DataFrame, notes: Notes) -> None:
-    """Report unused columns that differ between repeats of an evaluation."""
+    """Note unused columns with different values in repeats of an evaluation."""
     pair = tidy.groupby(["config", "instance"], sort=False).ngroup()
     pair = pair[pair.duplicated(keep=False)]
     text = others.loc[pair.index].astype(str)

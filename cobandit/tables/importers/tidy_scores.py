@@ -1,4 +1,4 @@
-"""Scores of any table: words, missing values and ranges, with remedies."""
+"""Scores of a table that is imported by its columns: words, ranges, missing values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ FEW_WORDS = 6
 
 
 def _missing_remedy(objective: Objective) -> str:
-    """Return the remedy for missing values; only scores can be counted as 0."""
+    """Return the remedy for missing values of an objective.
+
+    Only objectives without a transform can count as 0.
+    """
     counted = ", or count them as 0 with --missing zero" * (
         objective.transform == "none"
     )
@@ -37,7 +40,10 @@ def _missing_remedy(objective: Objective) -> str:
 
 
 def _foreign_remedy(column: pd.Series) -> str:
-    """Return the remedy for scores that are words: --word options, if they are few."""
+    """Return the remedy for scores that are not numbers: --word options, or another.
+
+    The options are offered if there are few different words.
+    """
     text = pd.Series(
         [cell.strip() for cell in column if isinstance(cell, str)], dtype=object
     )
@@ -49,7 +55,7 @@ def _foreign_remedy(column: pd.Series) -> str:
 
 
 def offer_words(words: Iterable[str]) -> str:
-    """Write --word options that give each word a number."""
+    """Return a remedy with a --word option for each word."""
     return "give each word its number: " + " ".join(
         f"--word {shlex.quote(word)}=NUMBER" for word in words
     )
@@ -79,7 +85,7 @@ def read_words(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> None:
 def leave_out_missing(
     frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions, notes: Notes
 ) -> tuple[pd.DataFrame, pd.Index[Any]]:
-    """Leave out rows without a score, or count the score as 0."""
+    """Leave out rows without a score, or let the score count as 0, as options say."""
     columns = [objective.column for objective in options.objective]
     missing = np.column_stack([read_numbers(frame[column])[0] for column in columns])
 

@@ -1,4 +1,4 @@
-"""Wide tables, with a row per instance and columns per configuration."""
+"""Conversion of wide tables: a row per instance, and columns per configuration."""
 
 import re
 from collections import Counter
@@ -25,12 +25,12 @@ def melt(
     file: Path,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Turn the columns of each configuration into rows."""
+    """Return a tidy frame: the columns of each configuration become rows."""
     by_config = _find_columns(list(frame.columns), options)
     named = [name for columns in by_config.values() for name in columns.values()]
     check_present(frame, named, file)
     if "{field}" not in str(options.wide):
-        # the pattern {config} also fits columns that are not scores
+        # the pattern {config} also matches columns that are not scores
         score = options.objective[0].column
         for config, columns in list(by_config.items()):
             if len(frame) and not _has_scores(frame[columns[score]], options):
@@ -41,11 +41,11 @@ def melt(
     if not by_config:
         words = _find_shared_words(frame[named])
         others = "the columns of --objective, --text and --cost"
-        remedy = words or f"correct --wide, or {others}"
-        of_scores = " and holds scores" if named else ""
+        remedy = words or f"correct --wide, or correct {others}"
+        of_scores = " and has scores" if named else ""
         raise_fault(
             file,
-            f"no column fits the pattern {options.wide!r}{of_scores}",
+            f"no column matches the pattern {options.wide!r}{of_scores}",
             remedy,
             "no-wide-column",
         )
@@ -74,7 +74,7 @@ def melt(
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
-    """Return a remedy with words that several columns share, as likely scores."""
+    """Return a remedy with words that occur in several columns, probably scores."""
     columns = [
         {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
     ]
@@ -86,7 +86,7 @@ def _find_shared_words(frame: pd.DataFrame) -> str | None:
 
 
 def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
-    """Whether a column has a number, or a word with a number in the options."""
+    """Return whether a column has a number, or a word to which options give one."""
     if np.isfinite(read_numbers(column)[0]).any():
         return True
     reader = ScoreReader(options.word)
@@ -103,7 +103,7 @@ def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
 def _find_columns(
     names: Sequence[str], options: TidyOptions
 ) -> dict[str, dict[str, str]]:
-    """Return the columns that fit the pattern, by configuration and field."""
+    """Return the columns that match the pattern, by configuration and field."""
     measured = [objective.column for objective in options.objective]
     field = "|".join(
         re.escape(name) for name in [*measured, *options.text, *options.cost]

@@ -534,7 +534,7 @@ def test_option_faults_are_reported_before_any_request(
             {"cost": "cost_usd", "prices": "free.yml"},
             "the price of 'small' is zero, but costs must be positive",
         ),
-        ({"prices": "prices.yml"} | arm(model="smal"), "no price of 'smal'"),
+        ({"prices": "prices.yml"} | arm(model="smal"), "price of 'smal'"),
         ({"prices": "nowhere.yml"}, "there is no such file of prices"),
         (
             {"models": (401, "who are you?")},
