@@ -33,9 +33,9 @@ PRINT = """
 }
 body, .bd-article { font-size: 9.5pt; line-height: 1.4; }
 h1 { font-size: 19pt !important; }
-h2 { font-size: 14pt !important; margin: 1.2rem 0 0.5rem !important; }
+h2 { font-size: 14pt !important; margin: 1rem 0 0.4rem !important; }
 h3, h4, h5 { font-size: 11.5pt !important; margin: 1rem 0 0.4rem !important; }
-p, ul, ol { margin-bottom: 0.6rem !important; }
+p, ul, ol { margin-bottom: 0.5rem !important; }
 h1, h2, h3, h4, h5 { break-inside: avoid; }
 span[id^="document-"] { position: absolute; }
 span[id^="document-"] + section { break-before: page; }
@@ -66,8 +66,12 @@ table td, table th {
 pre, div.highlight, div.cell_input { break-inside: auto !important; }
 .tag_show-input > .cell_input { break-inside: avoid !important; }
 details.made, .code-switch, .page-code, .cell_input:not(.tag_show-input > *),
-.readers, .unprinted, .tag_unprinted {
+.readers, .unprinted, .tag_unprinted, .argument-link {
   display: none !important;
+}
+p, li, dd { orphans: 3; widows: 3; }
+section > :last-child, details:last-child, summary ~ :last-child > :last-child {
+  margin-bottom: 0 !important;
 }
 #jb-print-toc { display: none !important; }
 .front { break-after: page; padding-top: 45mm; text-align: center; }
@@ -109,6 +113,20 @@ PREPARE = """
   front.className = 'front';
   front.append(make('p', title), ...lines.map(line => make('p', line)), list);
   document.querySelector('#jb-print-docs-body, article').before(front);
+}
+"""
+#: Script that removes folds and cells in which nothing is printed: such a fold is a
+#: heading without text, and such a cell may need a page. Short folds stay on one page.
+TIDY = """
+() => {
+  for (const fold of document.querySelectorAll('details')) {
+    const [, ...parts] = fold.children;
+    if (parts.every(part => !part.offsetHeight)) fold.remove();
+    else if (fold.offsetHeight < 250) fold.style.breakInside = 'avoid';
+  }
+  for (const cell of document.querySelectorAll('div.cell')) {
+    if (!cell.offsetHeight) cell.remove();
+  }
 }
 """
 #: Script that shrinks formulas that are wider than the column to its width.
@@ -190,6 +208,7 @@ def print_book(folder: Path, target: Path) -> None:
         tab.add_style_tag(content=PRINT)
         tab.emulate_media(media="print")
         tab.set_viewport_size({"width": COLUMN, "height": 900})
+        tab.evaluate(TIDY)
         tab.evaluate(SHRINK)
         tab.pdf(
             path=str(target),

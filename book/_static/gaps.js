@@ -156,6 +156,8 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   reset.addEventListener("click", () => { means = data.means.map((mean) => [...mean]); marked = 0; draw(); });
 
-  root.replaceChildren(element("div", { class: "gaps-plane" }, plane), element("div", { class: "gaps-words" }, table, says, hint));
+  // the static figure stays for print
+  root.classList.add("movable");
+  root.prepend(element("div", { class: "gaps-plane" }, plane), element("div", { class: "gaps-words" }, table, says, hint));
   draw();
 });

@@ -29,7 +29,9 @@ PLANES = [
 ]
 
 #: Sizes of the figure's words in pixels of the screen.
-FONT_SIZES = """[...document.querySelectorAll('#gaps :is(text, td, th, p)')].map(e => {
+FONT_SIZES = """[
+    ...document.querySelectorAll('#gaps :is(.gaps-plane text, td, th, p)')
+].map(e => {
     const {a, b} = e.getScreenCTM?.() ?? {a: 1, b: 0};
     return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b);
 })"""
@@ -221,6 +223,14 @@ class TestPage:
         sizes = tab.evaluate(FONT_SIZES)
         assert min(sizes) >= 9
         assert not visited.complaints
+
+    def test_static_figure_is_printed(self, visit):
+        tab = visit(PAGE.as_uri()).tab
+        plane = tab.locator("#gaps .gaps-plane")
+        panels = tab.locator("#gaps > .panels")
+        assert plane.is_visible() and not panels.is_visible()
+        tab.emulate_media(media="print")
+        assert panels.is_visible() and not plane.is_visible()
 
     def test_figure_is_static_without_scripts(self, browser):
         context = browser.new_context(java_script_enabled=False)
