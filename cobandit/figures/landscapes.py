@@ -86,7 +86,7 @@ def landscape(
     high = points["cost"].max()
 
     def area(cost: Any) -> Any:
-        """Return areas, linear in cost, so that small differences are visible."""
+        """Return areas of marks, linear in cost, to show small differences."""
         return SMALLEST + (LARGEST - SMALLEST) * (cost - low) / ((high - low) or 1)
 
     front = _along(points[points["on_front"]], x, y)

@@ -16,7 +16,9 @@ FIRST_GROWTH = 0.3
 def find_crossing_chances(
     thresholds: ArrayLike, n_instances: int
 ) -> NDArray[np.float64]:
-    r"""Return, per look, the probability that a tie first exceeds the threshold there.
+    r"""Return, per look, the probability of a first false difference of tied arms.
+
+    A difference is false if it exceeds the threshold although the two means are equal.
 
     .. math::
 
@@ -64,7 +66,10 @@ def find_crossing_chances(
 
 @cache
 def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.float64]:
-    r"""Return thresholds of looks, which m ties exceed with probability ``error``.
+    r"""Return the thresholds of a race, per look and number m of tied pairs.
+
+    The probability that any of the m differences ever exceeds its threshold is about
+    ``error``.
 
     .. math::
 

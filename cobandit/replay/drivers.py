@@ -190,7 +190,7 @@ def replay_paths(
     -------
     DataFrame
         200 rows per run, at equal steps of the budget, with columns ``method``,
-        ``options``, ``rho`` and ``replication``; ``spent``, the spend at this step;
+        ``options``, ``rho`` and ``replication``; ``spent``, the cost so far;
         ``efficiency_regret``, the regret so far; ``moving_average``, the mean
         efficiency gap of the last 50 pulls (NaN before the first pull); and
         ``dataset``, ``kind`` and ``unit`` of the table. If the budget is too small,
@@ -329,10 +329,10 @@ def replay_identification(
 
         If budgets are shares, or if ``feedback="once"``, the column ``share`` is the
         budget as a share of the cost of evaluating everything. Without a budget, it is
-        the spend as such a share. If ``feedback="once"``, ``cover`` is the smallest
-        tolerance within which every configuration is covered by a returned one, and
-        ``excess`` is the largest margin by which a configuration dominates a returned
-        one.
+        the spent cost as such a share. If ``feedback="once"``, ``cover`` is the
+        smallest tolerance within which every configuration is covered by a returned
+        one, and ``excess`` is the largest margin by which a configuration dominates a
+        returned one.
 
         The status is ``"ok"``, or ``"infeasible"`` if the budget is too small. The
         status of a race is ``"settled"`` or ``"out of budget"``. Use ``cover`` and

@@ -280,7 +280,7 @@ def run_kernel(
     *,
     realised: bool = True,
 ) -> Runs:
-    """Run replications of a policy on rows of feedback, compiled if it has a kernel.
+    """Run replications of a policy, compiled if the policy has a kernel.
 
     Parameters
     ----------

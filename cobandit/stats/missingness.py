@@ -40,7 +40,7 @@ class Dependence(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A tested configuration and measure, with the others' mean on each instance."""
+    """A tested configuration and objective (or cost), with the means of the others."""
 
     configuration: str
     measure: str

@@ -41,11 +41,11 @@ CLEAR = 3.0
 class Levels(NamedTuple):
     """One-sided levels of single comparisons for a joint error probability."""
 
-    #: level of the test that some configuration beats another one in every coordinate,
-    #: so that the other one is off the front
+    #: level of the test that some configuration dominates another one, which is then
+    #: off the front
     off_front: float
-    #: level of the test that a configuration beats another one in some coordinate. It
-    #: is on the front if this holds against every other one
+    #: level of the test that a configuration is better than another one in some
+    #: coordinate. It is on the front if this holds against every other one
     on_front: float
 
 
@@ -112,7 +112,7 @@ class DrawnErrors:
 
 
 class ClearestEvidence(NamedTuple):
-    """For each arm, the clearest evidence that one other arm beats it everywhere."""
+    """For each arm, the clearest evidence that another arm dominates it."""
 
     #: shape (K,), smallest t-statistic of this other arm over the coordinates
     ratios: Floats
@@ -146,12 +146,12 @@ def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
     r"""Return levels of single tests at which all decided memberships hold jointly.
 
     Let :math:`g_i = \max_j \min_d t_{ij}^{(d)}` be the clearest evidence that some j
-    beats i everywhere. If :math:`g_i` is large, i is off the front; if :math:`-g_i` is
+    dominates i. If :math:`g_i` is large, i is off the front; if :math:`-g_i` is
     large, i is on the front. Every possible error gets an equal part of alpha. For
     configurations that may be wrongly included in the front, this part is divided among
     the compared coordinates. For configurations that may be wrongly excluded, the level
     comes from the distribution of the largest of their :math:`g_i`, if none of them is
-    beaten.
+    dominated.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], bytes]
 
 
 def _check_names(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise if a member's path is outside the archive, as in no evaluation log."""
+    """Raise if the path of a member leads out of the archive, as in an attack."""
     for member in members:
         name = PurePosixPath(member.filename.replace("\\", "/"))
         has_drive = ":" in "".join(name.parts[:1])

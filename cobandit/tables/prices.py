@@ -322,7 +322,7 @@ def package() -> str:
 
 
 def read_prices(path: str | Path | None, day: date | None = None) -> Prices:
-    """Return the prices of the package genai-prices, with those of a file first.
+    """Return the prices of genai-prices; prices in a given file take precedence.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
 @inner
 def _deposit(arms, n, tolerances, evidence):
-    """Deposit half of each purse, for the clearest cover and for sparing."""
+    """Bet half of the capital in each purse from now on, for both statements."""
     if len(arms) < 2:
         return
 

@@ -16,8 +16,8 @@ class Kernel(NamedTuple):
     """A compiled method: its run, and the parameters that the run reads."""
 
     #: ``run(p, terms, feedback, seed, replications, record)``. It returns, for R
-    #: replications, the pulls (R, K), the spend (R,), the returned sets (R, K), and
-    #: whether a race has decided all arms (R,).
+    #: replications, the pulls (R, K), the spent cost (R,), the returned sets (R, K),
+    #: and whether a race has decided all arms (R,).
     run: Callable[..., Any]
     #: Function of a policy that returns p, the parameters of the run.
     read: Callable[[Any], Any]
@@ -39,7 +39,7 @@ def compile_run(replication: Callable[..., Any]) -> Any:
     """Return a compiled function that runs many replications of a method.
 
     ``replication(p, terms, draws, seen, returned)`` runs one replication. It fills
-    ``seen`` and ``returned`` (K,), and returns the spend, and whether a race has
+    ``seen`` and ``returned`` (K,), and returns the spent cost, and whether a race has
     decided all arms.
     """
 

@@ -63,7 +63,7 @@ def _compare_costs(costs, a, b, scale):
 
 @inner
 def judge(sign, differences, halves, tolerances, start):
-    """Return the call of a pair, given the differences and half-widths per objective.
+    """Return the certain result for two arms, given differences and half-widths.
 
     ``differences`` are those of the second arm minus the first. With sign 1, the result
     is whether the second arm dominates or covers the first; with sign -1, whether the
@@ -123,8 +123,9 @@ def _compare(means, n, scale, squares, a, b, differences, errors):
 
 @inner
 def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached):
-    """Return whether arm b exceeds arm a by two errors in all, and if it is a rival.
+    """Return whether arm b clearly exceeds arm a, and whether it is a rival of arm a.
 
+    It clearly exceeds arm a if it is two standard errors above it in every quantity.
     `cobandit.policies.near_ties.Others` defines rivals and reach. For each quantity in
     which b is in reach of a, the count in ``n_reached`` is increased. The last quantity
     is the cost.
@@ -214,7 +215,7 @@ def count_outdone(means, n, p, squares, costs, calls, left):
 
 @inner
 def call_pairs(means, n, p, squares, costs, outdone, calls):
-    """Fill the calls of all pairs of arms, by position, from their means (k, D)."""
+    """Fill the certain results for all pairs of arms, from their means (k, D)."""
     n_instances, tolerances, looks, thresholds, _, _ = p
     k, n_objectives = means.shape
     scale = sqrt((1 - n / n_instances) / (n * n))

@@ -7,14 +7,14 @@ from cobandit.replay.kernels.streams import draw
 
 #: Number of rows that are drawn before they are added.
 BLOCK = 128
-#: If the spend stays below this share of the limit, the budget is not checked before
-#: every pull. The remaining share exceeds all rounding errors of sums of charges.
+#: If the spent cost stays below this share of the limit, the budget is not checked
+#: before every pull. The remaining share exceeds all rounding errors of sums.
 CERTAIN = 1.0 - 1e-9
 
 
 @inner
 def sample_affordable(chosen, goal, draws, terms, seen, spent):
-    """Pull arms up to ``goal`` times without checking the budget, and return the spend.
+    """Pull arms up to ``goal`` times without checking the budget; return the cost.
 
     A block of rows is drawn, and then added for two objectives at a time. The compiler
     can vectorise the first loop, and compute the two sums in the second loop in

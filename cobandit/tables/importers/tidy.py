@@ -142,7 +142,7 @@ def _read_parts(
     options: TidyOptions,
     notes: Notes,
 ) -> dict[str, pd.DataFrame]:
-    """Read the files, but skip files in folders that are not such tables.
+    """Read the files; in folders, skip files without any of the named columns.
 
     Raises
     ------

@@ -95,7 +95,7 @@ def _without_units(
 
 
 def _is_shared(column: pd.Series, instance: pd.Series) -> bool:
-    """Return whether a column groups instances: one short value for each of them."""
+    """Return whether a column groups instances: one short value per instance."""
     if (
         column.name in RESERVED
         or pd.api.types.is_float_dtype(column)
