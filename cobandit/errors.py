@@ -45,7 +45,7 @@ class CobanditError(ValueError):
     argument : str
         Name of the argument, option or file at fault; blank if there is none.
     code : str
-        Short name of the kind of error.  It does not change with the wording of
+        Short name of the kind of error. It does not change with the wording of
         messages.
 
     Attributes

@@ -62,7 +62,7 @@ def read_pairs(
     ------
     CobanditError
         If a text has no name, ``split`` finds no separator in it, or ``read`` raises
-        ValueError for its value.  The message states the ``expected`` form.
+        ValueError for its value. The message states the ``expected`` form.
 
     Examples
     --------

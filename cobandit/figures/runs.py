@@ -38,7 +38,7 @@ def by_budget(
     """Draw the mean of a column against the budget, with a line and band per method.
 
     Bands are 95 % bootstrap intervals over replications, or Wilson intervals for a
-    boolean column.  Infeasible budgets leave a gap.  The lower axis counts evaluations
+    boolean column. Infeasible budgets leave a gap. The lower axis counts evaluations
     per configuration, and the upper axis has the same budgets in the unit of the
     table's costs.
 

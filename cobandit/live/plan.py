@@ -336,6 +336,7 @@ def check_plan(content: Any, source: str, folder: Path = Path()) -> Plan:
     Parameters
     ----------
     content : mapping
+        Fields of the plan, as in its YAML file.
     source : str
         File of the plan, for messages.
     folder : Path

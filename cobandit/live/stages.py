@@ -56,8 +56,8 @@ class RunStage:
     answers : Lines or None
         File of stored answers, if answers are stored.
     first : int
-        Position in the order of the instance that configurations are evaluated on
-        first.
+        Position, in the order, of the first instance on which configurations are
+        evaluated.
     before : mapping of (int, int) to dict
         Records of earlier stages, by configuration and position in the order. These
         evaluations are not repeated.

@@ -51,6 +51,7 @@ def count_near_ties(
     Parameters
     ----------
     n_candidates : int
+        Number of arms that no other arm clearly exceeds.
     n_contested : int
         Number of candidates that have a rival.
     n_rivals : int

@@ -61,7 +61,7 @@ def read_columns(
         Layout of a CSV or TSV file; by default the separator of its suffix, decimal
         points and UTF-8.
     records : str, optional
-        Keys that lead to the records of a JSON file, separated by dots.  By default the
+        Keys that lead to the records of a JSON file, separated by dots. By default the
         file is a list of records.
     nested : bool
         Whether fields of nested records, and of JSON within text, become columns such

@@ -11,7 +11,7 @@
         prices: prices.yml    # prices of models without a known price
 
 The plan's file of instances has the columns that the prompt names, and the right
-answers.  A setting of a configuration is one of the following:
+answers. A setting of a configuration is one of the following:
 
 * a field of the request, such as ``model``, ``temperature`` or ``max_tokens``, or a
   field with a default in ``body``,

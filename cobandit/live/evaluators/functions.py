@@ -52,7 +52,7 @@ class FunctionEvaluator:
     """Evaluates by calling a function of a configuration and an instance.
 
     The function returns a mapping of column names to numbers. A plain function runs in
-    a thread, so that calls can run concurrently.  Under ``answer`` the function may
+    a thread, so that calls can run concurrently. Under ``answer`` the function may
     return a text, or a mapping with ``text``, to be kept with the run.
 
     If the function raises an error, the evaluation has failed. The function may raise a
