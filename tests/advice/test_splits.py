@@ -105,10 +105,8 @@ def test_advice_agrees_with_replays_or_gives_the_reason():
             same and comparison.best == comparison.judged_best
         )
         if comparison.best != comparison.judged_best:
-            assert (
-                f"all instances is {comparison.best}; by" in answers
-                and f"is {comparison.judged_best}." in answers
-            )
+            assert f"{comparison.best} is the most efficient over all" in answers
+            assert f" {comparison.judged_best} over the evaluation split" in answers
         for front, other_front in (
             (comparison.front, comparison.judged_front),
             (comparison.judged_front, comparison.front),
@@ -130,7 +128,6 @@ def test_cheap_profiling_instances_of_one_arm_mislead():
         comparison.cost_ratios[0] == pytest.approx(0.5 / 4, rel=0.2)
         and 0.8 < comparison.cost_ratios[1] < 1.2
     )
-    assert (
-        "are 0.1" in comparison.describe_profiling()
-        and "at these arm1 would be" in comparison.describe_profiling()
-    )
+    sentence = comparison.describe_profiling()
+    assert f" {comparison.cost_ratios[0]:.2f} to " in sentence
+    assert f" {comparison.told_best} " in sentence

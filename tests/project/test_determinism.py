@@ -38,7 +38,7 @@ def built(
         ({"output": "2 s"}, []),
         ({"text": "other"}, ["book/reproduce.html: differs"]),
         ({"name": "b"}, ["searchindex.js: differs"]),
-        ({"extra": "more.html"}, ["more.html: in one build only"]),
+        ({"extra": "more.html"}, ["more.html: only in one build"]),
     ],
 )
 def test_two_builds_are_compared(tmp_path, options, result):

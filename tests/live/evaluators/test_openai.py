@@ -570,7 +570,7 @@ def test_endpoint_without_model_list_is_accepted(folder):
         ({"scorer": "regex"}, "scorer-options"),
         ({"scorer": "exact", "pattern": "x"}, "scorer-options"),
         ({"scorer": "exact", "tolerance": 0.1}, "scorer-options"),
-        ({"scorer": "regex", "pattern": "("}, "value_error"),
+        ({"scorer": "regex", "pattern": "("}, "pattern_regex"),
         ({"temperature": 0}, "extra_forbidden"),
     ],
 )
