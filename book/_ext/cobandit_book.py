@@ -211,8 +211,11 @@ def without_thebe(app: Sphinx, config: Config) -> None:
     sheets[:] = [sheet for sheet in sheets if "thebe" not in sheet[0]]
 
 
+#: A formula within a line of text.
+FORMULA = r'<span class="math notranslate nohighlight">[^<]*</span>'
 #: Replacements in the finished pages.
 MENDED = {
+    rf"(\(?{FORMULA}[,.;:!?)\]]+|\({FORMULA})": r'<span class="unbroken">\1</span>',
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     r"(?<=\d) %": "\N{NO-BREAK SPACE}%",
     r'<a class="viewcode-back" [^>]*>\[docs\]</a>': "",

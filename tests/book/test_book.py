@@ -459,6 +459,25 @@ def test_finished_pages_are_corrected(cobandit_book):
     assert page["body"] == '<div class="citation-list">50\N{NO-BREAK SPACE}% of 3</div>'
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    {
+        "let x. Then": "x.",
+        "let x), and": "x),",
+        "let (x) be": "(x)",
+        "let (x or": "(x",
+        "let x be": "",
+    }.items(),
+)
+def test_lines_do_not_break_at_the_punctuation_of_formulas(cobandit_book, text, whole):
+    formula = '<span class="math notranslate nohighlight">\\(x &lt; 1\\)</span>'
+    page = {"body": text.replace("x", formula)}
+    cobandit_book.mend_bodies(None, "", "", page, None)
+    unbroken = f'<span class="unbroken">{whole}</span>' if whole else "x"
+    expected = text.replace(whole or "x", unbroken, 1).replace("x", formula)
+    assert page["body"] == expected
+
+
 SITE = "https://example.org/book/"
 
 

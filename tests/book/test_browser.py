@@ -81,6 +81,19 @@ CUT_OFF = """[...document.querySelectorAll('article mjx-container')].filter(form
     formula => formula.parentElement.className + formula.textContent.slice(0, 120)
 )"""
 
+#: Punctuation that stands in the line below its formula, unless this fills a line.
+TORN_OFF = """[
+    ...document.querySelectorAll('article span.math:not(.wide)')
+].filter(e => {
+    const text = e.nextSibling;
+    if (text?.nodeType != 3 || !/^[,.;:!?)\\]]/.test(text.data)) return false;
+    const range = new Range();
+    range.setStart(text, 0);
+    range.setEnd(text, 1);
+    const mark = range.getBoundingClientRect(), formula = e.getBoundingClientRect();
+    return mark.width && mark.left < formula.left;
+}).map(e => e.parentElement.textContent.slice(0, 120))"""
+
 #: Words in tables of text that go on in the next line; code may.
 BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell => {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
@@ -186,6 +199,7 @@ def test_page_renders_offline_and_is_accessible(visit, address, seen, colours, n
     tab.wait_for_timeout(100)
     assert tab.evaluate(OUT_OF_REACH) == []
     assert tab.evaluate(CUT_OFF) == []
+    assert tab.evaluate(TORN_OFF) == []
     assert tab.evaluate(BROKEN_WORDS) == []
     assert not visited.complaints
     assert not visited.went_to(address)
