@@ -133,7 +133,7 @@ class Recommendation:
 
     @property
     def made_up(self) -> list[str]:
-        """Names of configurations with free evaluations, whose cost is made up."""
+        """Names of configurations with free evaluations, which get a positive cost."""
         return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
 
     @property

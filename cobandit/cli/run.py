@@ -136,7 +136,7 @@ def run(
     """Run a plan: evaluate configurations until it is clear which ones are best.
 
     The same command continues an interrupted run. The result is the Pareto set that
-    the method returns, and the table of all evaluations with its card.
+    the method returns, and the table of all evaluations with a card that describes it.
 
     Example: [b]cobandit run plan.yml[/b], where plan.yml has
 

@@ -217,7 +217,7 @@ def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
 
 
 def _least_asked(advice: Recommendation, objective: str) -> float:
-    """Return the initial value of a slider: the required mean, or zero without one."""
+    """Return the required mean, with which a slider starts, or 0 without one."""
     if advice.choice is None:
         return 0.0
     wishes = advice.choice.wishes

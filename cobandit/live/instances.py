@@ -209,8 +209,10 @@ class Instances(Fields):
 
     @staticmethod
     def _refuse() -> NoReturn:
-        remedy = "give their number, a list of ids, or {file: ...}"
-        raise_fault(None, "instances cannot be read from this", remedy, "no-instances")
+        remedy = "give the number of instances, a list of ids, or {file: ...}"
+        raise_fault(
+            None, "instances must be a number, a list or a file", remedy, "no-instances"
+        )
 
     @model_serializer
     def _dump(self) -> list[str] | dict[str, Any]:

@@ -16,18 +16,19 @@ from cobandit.policies.asktell import AskTell
 def make_affordable_policy(
     plan: Plan, profile: Profile, earlier: EarlierResults
 ) -> AskTell:
-    """Make a fresh policy, with a budget that keeps the whole run within its budget.
+    """Make a fresh policy, whose budget keeps the whole run within the plan's budget.
 
     A method that evaluates each instance at most once uses results of the pilot, and is
-    charged for them again. Its budget may therefore exceed the unspent budget by their
-    cost. Which results it uses depends on its budget, because it may remove
-    configurations early. Replaying the pilot's results gives the largest possible
-    budget.
+    charged for them again. The policy's budget may therefore exceed the rest of the
+    plan's budget by the cost of these results. Which results a method uses depends on
+    its budget, because it may remove configurations early. The largest possible budget
+    is found by replays of the pilot's results.
 
     Raises
     ------
     TableError
-        If the remaining budget is too small, or a largest cost is below its mean.
+        If the remaining budget is too small, or the plan's largest cost of a
+        configuration is below its mean cost in the pilot.
     """
     total = profile.budget
     if total is None:

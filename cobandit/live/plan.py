@@ -195,7 +195,7 @@ class Plan(Fields):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the configurations in the plan's order, by arm number."""
+        """Names of the configurations, in the order of the plan: item k names arm k."""
         return self.configurations.names
 
     @property

@@ -159,7 +159,7 @@ def check_certified(plan: Plan) -> None:
         raise_fault(
             None,
             problem,
-            "leave out ordered, or leave out certified",
+            "leave out 'ordered', or leave out 'certified'",
             "certified-order",
         )
 

@@ -87,7 +87,7 @@ def count_near_ties(
 class Others(NamedTuple):
     """Relations of k other arms to one arm, or to several arms.
 
-    An arm covers another arm if it is at most the tolerance worse in every quantity.
+    Arm i covers arm j if, in each quantity, i is at most the tolerance worse than j.
     """
 
     #: Shape (...,). True if the arm is a candidate: no other arm exceeds it by two

@@ -357,9 +357,9 @@ class ParetoRace(Once):
     def know(self, rewards: ArrayLike, costs: ArrayLike | None = None) -> None:
         """Record earlier evaluations, which are then neither repeated nor charged.
 
-        The race compares configurations by these evaluations first. With the
-        evaluations of a race at a larger tolerance, it continues where that race
-        stopped.
+        The race compares configurations by these evaluations first. Given all
+        evaluations of an earlier race with a larger tolerance, this race continues
+        where the earlier race stopped.
 
         Parameters
         ----------

@@ -24,7 +24,9 @@ HOPELESS = -1e300
 
 
 def next_certified_look(depth: int, n_instances: int) -> int:
-    """Return the number of instances at the next comparison of a certified race.
+    """Return the number of instances at which a certified race compares arms next.
+
+    The last comparison was at ``depth`` instances.
 
     The evidence is valid at any time, so frequent comparisons do no harm.
 

@@ -96,9 +96,9 @@ def play(
     n_instances = getattr(policy, "n_instances", None)
     if n_instances is not None and (np.diff(offsets) != n_instances).any():
         raise CobanditError(
-            f"the policy expects {n_instances} instances per arm, but the table has"
-            " another number. Make the policy with the number of the table's"
-            " evaluation split.",
+            f"the policy expects {n_instances} instances per arm, but an arm of the"
+            " table has more or fewer. Make the policy with the number of instances"
+            " in the table's evaluation split.",
             argument="policy",
             code="wrong-length",
         )

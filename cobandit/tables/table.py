@@ -189,8 +189,8 @@ class EvaluationTable(TableStatistics):
         configs, instances : sequence of str, optional
             Names; by default, numbers.
         objectives : sequence of str or mapping, optional
-            Names of the objectives; or, if ``rewards`` has values before their
-            transforms, the transform of each objective by its name.
+            Names of the objectives. If ``rewards`` has values that are not yet
+            transformed: a mapping from the name of each objective to its transform.
         unit : str
             Unit of the costs.
         **options

@@ -49,7 +49,7 @@ def fit_log_axis(ax: Axes, lowest: float = 0.0) -> None:
 
 
 def _extend(ends: np.ndarray, drawn: object, lowest: float) -> np.ndarray:
-    """Extend a range to the positive values of a line or band, cut at the lowest."""
+    """Extend a range to cover a line or band, but no value below ``lowest``."""
     values = np.asarray(drawn, dtype=float)
     values = values[values > 0].clip(lowest)
     if not len(values):

@@ -46,14 +46,15 @@ class Published:
     place, says : str
         Place in the paper, and meaning of the number there, in our words.
     role : str
-        Role in the book: ``"used"``, a number to which reconstructions are fitted;
-        ``"predicted"``, a result to which they are not fitted; ``"arithmetic"``, a
-        number that the paper derives from other numbers; ``"theory"``, a constant of
-        the theory; ``"setting"``, a choice of the paper that the book copies.
+        Role in our book: ``"used"``, a number to which reconstructions are fitted;
+        ``"predicted"``, a result to which reconstructions are not fitted;
+        ``"arithmetic"``, a number that the paper derives from other numbers;
+        ``"theory"``, a constant of the theory; ``"setting"``, a choice of the paper
+        that the book copies.
     experiment : str
-        ``"table1"``, ``"profiling"``, ``"tuning-grid"`` and ``"tuning"``, ``"online"``,
-        ``"trajectory"``, ``"identification"``, ``"full-set"``, ``"stochastic"`` or
-        ``"theory"``.
+        Experiment of the paper: ``"table1"``, ``"profiling"``, ``"tuning-grid"``,
+        ``"tuning"``, ``"online"``, ``"trajectory"``, ``"identification"``,
+        ``"full-set"``, ``"stochastic"`` or ``"theory"``.
     quantity : str
         Column of a replay (``"efficiency_regret"``, ``"f1"``), ``"error"`` for the
         share of replays that are not ``correct``, or the name of a statistic or
@@ -65,7 +66,7 @@ class Published:
     rho : float, optional
         Budget in evaluations per configuration.
     costs : {"declared", "realised", None}
-        Costs that pulls are charged, in identification.
+        In identification: whether pulls are charged declared or realised costs.
     item : int, optional
         Position in a printed list of values, from 1.
     operation : str, optional

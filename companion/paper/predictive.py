@@ -145,8 +145,8 @@ def judged_values() -> dict[str, float]:
 def on_scale(key: str, values: Any) -> Floats:
     """Transform values to a scale on which noise is nearly additive.
 
-    ``key`` is the key of the values, which contains the quantity. Errors and F1 become
-    log odds, and regrets become logarithms.
+    The last part of ``key`` is the quantity. Errors and F1 become log odds, and regrets
+    become logarithms.
     """
     array = np.asarray(values, dtype=np.float64)
     # half a count is added to both sides, so that errors of 0 and 1 are finite

@@ -1,6 +1,6 @@
-"""Verdicts on the paper's claims from its printed numbers, and the ledger.
+"""The paper's printed numbers: their verdicts on claims, and our values beside them.
 
-The ledger lists the printed numbers next to our values.
+The list of all printed numbers with our values is called the ledger.
 """
 
 from itertools import combinations

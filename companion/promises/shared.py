@@ -78,8 +78,8 @@ def after_failures(means: list[float], n_instances: int) -> Draw:
 def at_random(means: list[float], n_instances: int, share: float) -> Draw:
     """Return a function that draws tables whose evaluations are missing at random.
 
-    The first configuration is evaluated on all instances. ``share`` is the probability
-    that another evaluation is missing.
+    The first configuration is evaluated on all instances. Any evaluation of
+    another configuration is missing with probability ``share``.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:

@@ -247,6 +247,8 @@ def elimination_targets(
 ) -> tuple[NDArray[np.int64], Floats]:
     r"""Return the sampling target of each phase of CoPSI with the adaptive constant.
 
+    Before each phase, the smallest safe constant L* is computed for the active arms.
+
     .. math::
 
         X_r = \frac{B - \sum_{s < r} c_{e_s} n_s}{L^\star(A_r)}, \qquad
@@ -262,8 +264,7 @@ def elimination_targets(
     -------
     targets : ndarray of int, shape (..., K - 1)
     shares : ndarray, shape (..., K - 1)
-        X_r, the remaining budget before phase r over the exact constant of the active
-        arms.
+        X_r: the budget that remains before phase r, divided by L* of the active arms.
 
     Examples
     --------

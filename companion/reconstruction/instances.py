@@ -52,10 +52,10 @@ class Body(NamedTuple):
     """The values of a drawn table that do not depend on accuracies.
 
     ``rank``, ``seconds`` and ``tokens`` have the shape (K, 1000), with the profiling
-    split first. ``rank`` is the number of instances that are easier for a
-    configuration. `rank_and_count` describes ``passed``. ``missed`` has two differences
-    in tokens: the smallest and the largest profiling mean as drawn, minus the printed
-    values, to which the means are then set.
+    split first. ``rank[k, i]`` is the number of instances that are easier than
+    instance i for configuration k. `rank_and_count` describes ``passed``. ``missed``
+    describes the draw before its profiling means are set to the printed ones: by how
+    many tokens the smallest and the largest mean exceed them.
     """
 
     rank: NDArray[np.int16]

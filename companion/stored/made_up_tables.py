@@ -52,8 +52,8 @@ def two_agents(rng: np.random.Generator) -> Any:
 def tied(rng: np.random.Generator) -> Any:
     """Draw a table of eight arms with several ties, whose scores are multiples of .1.
 
-    One arm is a copy of another arm. Two more arms have the scores of another arm in a
-    random order.
+    One arm is a copy of another arm. Each of two further arms has the scores of another
+    arm, in a random order of the instances.
     """
     scores = rng.integers(0, 11, (8, 200, 2)) / 10
     scores[1] = scores[0]

@@ -26,7 +26,7 @@ OPEN = 4
 
 
 class Costs(NamedTuple):
-    """Costs of the active arms on n instances, by position."""
+    """Costs of the k active arms on n instances; the index is an arm's position."""
 
     #: Whether costs are compared.
     compared: bool

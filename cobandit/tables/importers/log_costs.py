@@ -122,7 +122,7 @@ def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFr
         raise_fault(
             "the costs",
             "no cost was measured",
-            f"{timed}charge 1 per evaluation with --cost none",
+            f"{timed}count each evaluation as a cost of 1 with --cost none",
             "no-cost",
         )
 

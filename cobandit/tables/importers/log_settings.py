@@ -85,7 +85,7 @@ def collect_settings(
         raise_fault(
             file,
             "the file does not name the model",
-            "check that the file is complete and belongs to the same run",
+            "check that the file is complete, and from the same run as the other files",
             "no-model",
         )
 

@@ -64,7 +64,7 @@ class ScoreReader:
         self._unknown: dict[str, Counter[str]] = {}
 
     def read(self, value: Any, metric: str) -> float:
-        """Return a score as a number; NaN if it is missing or an unknown word."""
+        """Return a score as a number, or NaN if it is missing or an unknown word."""
         if isinstance(value, str):
             word = value.strip().lower()
             if word in self._words:
