@@ -26,8 +26,9 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     minus the critical value at level ``on_front`` for every other arm j.
 
     A standard error is proportional to :math:`1 / \sqrt n` for n instances, so both
-    arms need ``(factor / ratio)^2`` times their instances. If the answers are about a
-    benchmark of N instances, 1 / n - 1 / N replaces 1 / n.
+    arms need :math:`(c / t)^2` times their instances, where c is the critical value and
+    t the smallest t-statistic. If the answers are about a benchmark of N instances,
+    1 / n - 1 / N replaces 1 / n.
 
     Parameters
     ----------

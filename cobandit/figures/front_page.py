@@ -67,8 +67,8 @@ def write_front_page(
     The page shows the picture of `cobandit.figures.front`, with values at each mark,
     the lines of the answer, and a table of all configurations that can be sorted. A
     slider per objective sets the smallest accepted mean, and the cheapest configuration
-    that meets all of them is marked. The page can be opened offline, and has a light
-    and a dark theme.
+    that meets all of these requirements is marked. The page can be opened offline, and
+    has a light and a dark theme.
 
     Parameters
     ----------

@@ -288,7 +288,7 @@ class AskTell:
 
     @property
     def _committed(self) -> float:
-        """Spend so far plus the reserve for evaluations in flight."""
+        """Cost spent so far, plus the reserve for evaluations in flight."""
         if not self._flying:
             return self.spent
         return self.spent + float(self.in_flight @ self._set_aside)

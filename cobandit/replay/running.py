@@ -33,7 +33,7 @@ class Runs(NamedTuple):
     """Results of R replications of one method at one budget."""
 
     pulls: NDArray[np.int64]  #: shape (R, K), numbers of pulls
-    spent: NDArray[np.float64]  #: shape (R,), spend
+    spent: NDArray[np.float64]  #: shape (R,), spent cost
     returned: NDArray[np.bool_]  #: shape (R, K), returned sets of identification
     settled: NDArray[np.bool_]  #: shape (R,), whether a race has decided all arms
 

@@ -39,7 +39,7 @@ from cobandit.testing.small_tables import table_of
 
 
 def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
-    """Return arguments that `tell` must refuse (arm, reward, cost), by the reason.
+    """Return arguments that `tell` must reject (arm, reward, cost), by the reason.
 
     One evaluation of ``arm`` is in flight, and there are two objectives.
 

@@ -84,6 +84,9 @@ def least_divergence(
         \mathcal K_{\inf} = \inf \Bigl\{ \mathcal D(x, y) :\
             \frac{\prod_d x^{(d)}}{y} > \nu_{i^\star} \Bigr\}
 
+    Here :math:`\mathcal D(x, y)` is the Kullback-Leibler divergence of the arm from
+    mean rewards x and a mean cost y (see the module).
+
     Parameters
     ----------
     means : array_like, shape (D,)

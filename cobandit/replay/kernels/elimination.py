@@ -33,7 +33,7 @@ class PhaseState(NamedTuple):
     round_cost: float
     #: Number of pulls of each active arm.
     reached: int
-    #: Spend so far.
+    #: Cost spent so far.
     spent: float
 
 
