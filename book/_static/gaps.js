@@ -90,7 +90,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.map(({ row }) => row)));
   const says = element("p", { class: "gaps-says", "aria-live": "polite" });
   const reset = element("button", { type: "button" }, "Reset");
-  const hint = element("p", {}, "Drag an arm, or select it and press arrow keys (with Shift, larger steps). Outlined bars: the two smallest gaps. ", reset);
+  const hint = element("p", {}, "Drag an arm, or use arrow keys (with Shift, larger steps). Outlined: the two smallest gaps. ", reset);
 
   function draw() {
     const gaps = findGaps();
