@@ -192,7 +192,7 @@ BAD = [
         "",
         "rename one",
     ),
-    ({"instances": "nowhere.txt"}, "no-instances", "'instances'", "give their number"),
+    ({"instances": "nowhere.txt"}, "no-instances", "'instances'", "number"),
     ({"instances": True}, "too_short", "'instances.rows'", "at least two ids"),
     (
         {"instances": ["a", " "]},
@@ -236,7 +236,7 @@ BAD = [
         "write objectives",
     ),
     (PROVED | {"failures": "leave-out"}, "certified-leave-out", "", "write failures"),
-    (PROVED | {"ordered": True}, "certified-order", "", "leave out ordered"),
+    (PROVED | {"ordered": True}, "certified-order", "", "ordered"),
     (
         RACES | {"stop": {"certified": 3}},
         "bool_parsing",

@@ -168,7 +168,7 @@ def test_unavailable_table_reports_attempts_and_remedy(offline, monkeypatch, tmp
     for part in [
         *tried,
         "https://raw.githubusercontent.com/SWE-bench",
-        "by hand",
+        "set COBANDIT_MIRROR",
         f"{SWEBENCH}/leaderb",
     ]:
         assert part in text

@@ -192,7 +192,7 @@ SEEDS = "".join(
 #: What spoils the files, the words of the command, and code and part of the message of
 #: its first fault.
 BAD = [
-    (cut(SAMPLES), LM, "one-configuration", "truncated"),
+    (cut(SAMPLES), LM, "one-configuration", ".jsonl, line 13"),
     (write(SAMPLES, "\n\n  \n"), LM, "one-configuration", "the file is empty"),
     (
         write(SAMPLES, '{"a": 1}\n'),
@@ -244,13 +244,13 @@ BAD = [
         each_line(lambda x: x.update(exact_match=55)),
         LM,
         "out-of-range",
-        "they are from 0 to 55: give their range",
+        "from 0 to 55",
     ),
     (
         lambda: [path.write_text(BARE_LINE) for path in Path().rglob(SAMPLES)],
         LM,
         "nothing-to-choose",
-        "there is no metric",
+        "no metric",
     ),
     (
         each_line(lambda x: x.pop("doc_hash")),
@@ -274,7 +274,7 @@ BAD = [
         swap(RESULTS, '"exact_match": true', '"exact_match": false'),
         LM,
         "lower-is-better",
-        "lower exact_match",
+        "exact_match",
     ),
     (
         nothing,
@@ -369,10 +369,7 @@ BAD = [
         both_logs(each_sample(model_usage={})),
         [*INSPECT, "--cost", "tokens"],
         "no-cost",
-        (
-            "no cost was measured -> use the time as cost with --cost seconds, or"
-            " charge 1 per evaluation"
-        ),
+        "--cost seconds",
     ),
     (
         each_sample(scores=None),
@@ -598,7 +595,7 @@ BAD = [
         nothing,
         [*UNPAID, "--cost", "sparrow-mini=1"],
         "unknown-configuration",
-        "'sparrow-mini' -> did you mean 'example/sparrow-mini'",
+        "did you mean 'example/sparrow-mini'",
     ),
     (
         copy("tidy.csv", "t.csv.gz", shortened),
@@ -679,14 +676,14 @@ BAD = [
         swap("tidy.csv", "temperature", "config", 1),
         [*TIDY, "--arm", "config"],
         "reserved-name",
-        "rename it",
+        "rename",
     ),
-    (nothing, [*WIDE[:3], "{field}", *MAPPED], "value_error", "needs {config} once"),
+    (nothing, [*WIDE[:3], "{field}", *MAPPED], "value_error", "{config} once"),
     (
         nothing,
         [*WIDE[:3], "{config}/{field}", *MAPPED],
         "no-wide-column",
-        "no column fits",
+        "'{config}/{field}'",
     ),
     (
         swap("wide.csv", "t0_tokens", "t0_token", 1),
@@ -698,7 +695,7 @@ BAD = [
         nothing,
         [*WIDE, "--config", "model"],
         "contradictory-options",
-        "do not apply to wide files",
+        "--wide",
     ),
     (nothing, YAML, "no-file", "there is no such mapping"),
     (
@@ -773,7 +770,7 @@ BAD = [
         write("my.yml", "name: mine"),
         [*INSPECT, "--update"],
         "missing-records",
-        "my.parquet: this file is missing, but its card my.yml exists",
+        "my.yml",
     ),
     (
         nothing,
