@@ -47,7 +47,7 @@ class Wishes(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The configuration chosen by the means among those that meet the conditions."""
+    """The best, or cheapest, of all configurations whose means meet the conditions."""
 
     wishes: Wishes  #: the requirements
     configuration: str | None  #: None if no configuration meets the conditions

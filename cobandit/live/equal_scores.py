@@ -56,14 +56,14 @@ def find_equal_objective(
 
 
 def refuse_equal_scores(pilot: RunStage, folder: RunFiles, can_rescore: bool) -> None:
-    """Stop a run after a pilot with equal scores, unless its plan allows them.
+    """Stop a run if all scores of its pilot are equal, unless the plan allows this.
 
     Parameters
     ----------
     pilot : RunStage
         A complete pilot.
     folder : RunFiles
-        Files of the run; the message shows one of its answers.
+        Files of the run, from which the message quotes an answer.
     can_rescore : bool
         Whether the evaluator can score answers again, so that the run can continue.
 

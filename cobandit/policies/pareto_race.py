@@ -553,7 +553,8 @@ class ParetoRace(Once):
     def _gather(self, values: NDArray[np.float64], units: slice) -> NDArray[np.float64]:
         """Return the values of units that are not left out: (N, K, ...) -> (n, K, ...).
 
-        The value of a cluster is the sum over its instances, over the largest size.
+        The value of a cluster is the sum over its instances, divided by the size of
+        the largest cluster.
         """
         if self.cluster is None:
             return values[units][~self.left_out[units]]

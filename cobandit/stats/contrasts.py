@@ -147,8 +147,8 @@ def paired_contrasts(
     if feasible.duplicated([*by, over, "replication"]).any():
         raise CobanditError(
             f"runs has several rows with the same {over}, replication and"
-            f" {', '.join(by)}. Compare one set of options at a time, or add the"
-            " columns that distinguish these rows to by",
+            f" {', '.join(by)}. Compare one set of options at a time, or give"
+            " 'by' also the columns that distinguish these rows",
             argument="runs",
             code="repeated-runs",
         )

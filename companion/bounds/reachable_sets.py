@@ -109,8 +109,8 @@ def reachable_sets(
     gaps = np.sort(dominance.classification_gaps(means))
     if gaps[0] == 0:
         raise CobanditError(
-            "means: a classification gap is zero; the reachable sets are known only for"
-            " errors below every gap",
+            "means: a classification gap is zero, but every gap must be positive. Make"
+            " the means of these arms differ.",
             argument="means",
             code="zero-gap",
         )

@@ -151,7 +151,7 @@ class Extent(NamedTuple):
     evaluations: float = 0.0
 
     def say_less(self, replications: int) -> str:
-        """Return sentences about the reductions, or '' if nothing is reduced.
+        """Describe how this extent reduces an experiment, or return '' if it does not.
 
         Parameters
         ----------

@@ -405,7 +405,7 @@ def make_ledger(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def predict_printed(tables: Sequence[EvaluationTable]) -> pd.DataFrame | None:
-    """Return our predictions of the paper's numbers, if a page shows reconstructions.
+    """Predict the paper's numbers, if a page shows only reconstructions of its tables.
 
     Parameters
     ----------

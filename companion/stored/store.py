@@ -229,7 +229,7 @@ def remove_result(name: str) -> None:
 
 
 def read_current_parts(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
-    """Return the parts of a stored result by their arguments.
+    """Return a dict from arguments to the part of the stored result computed from them.
 
     The dict is empty if the result is not stored, or was computed by other code.
     """

@@ -161,8 +161,8 @@ def choose_metrics(
 ) -> Metrics:
     """Return the metrics that the user chose as objectives, or the only metric.
 
-    If every task has exactly one of the chosen metrics, they form one objective, the
-    accuracy. The only metric also becomes the accuracy.
+    If every task has exactly one of the chosen metrics, these metrics form one
+    objective, named accuracy. So does the only metric if the user chose none.
 
     Parameters
     ----------
