@@ -418,7 +418,7 @@ def test_first_page_matches_the_computed_verdicts_on_theorems(
         in page
     )
     assert (
-        "The abstract's shorter form of the theorem" in page
+        "The shorter form in the paper's abstract" in page
         and "has a counterexample" in page
     )
     refuted = tested.loc[tested["outcome"] == checks.FAILS, "statement"]
