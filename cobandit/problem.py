@@ -38,10 +38,16 @@ def hypervolume(means: ArrayLike) -> NDArray[np.float64]:
     array([0.25, 0.25])
     """
     array = _validation.numbers(means, "means", None)
-    if array.ndim == 0 or array.shape[-1] == 0 or (array < 0).any():
+    if array.ndim == 0 or array.shape[-1] == 0:
         raise CobanditError(
-            "means: entries must be >= 0, with objectives in the last dimension, got"
-            f" an array of shape {array.shape}",
+            "means: the last dimension must have the objectives, but the shape is"
+            f" {array.shape}",
+            argument="means",
+            code="wrong-shape",
+        )
+    if (array < 0).any():
+        raise CobanditError(
+            f"means: every mean must be at least 0, but one is {array.min():g}",
             argument="means",
             code="out-of-range",
         )

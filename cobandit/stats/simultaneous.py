@@ -26,8 +26,9 @@ from cobandit.stats import evaluations as dense
 from cobandit.stats.evaluations import Bools, Floats, Ints
 from cobandit.stats.pairwise import Paired, PairGaps
 
-#: Largest and smallest number of draws of the largest statistic.
+#: Largest number of draws of the largest statistic, taken if time and memory allow.
 DRAWS = 2000
+#: Smallest number of draws of the largest statistic.
 FEWEST_DRAWS = 200
 #: Number of values that all draws may process together.
 WORK = 10**9
