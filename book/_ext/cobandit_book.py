@@ -125,7 +125,7 @@ def add_static_files(app: Sphinx, config: Config) -> None:
     """Add the style sheet and the scripts of the book, which load after the page."""
     config.html_static_path.append(STATIC)
     app.add_css_file("custom.css")
-    for name in ("argument.js", "filter.js", "gaps.js", "reach.js"):
+    for name in ("elements.js", "argument.js", "filter.js", "gaps.js", "reach.js"):
         app.add_js_file(name, loading_method="defer")
 
 

@@ -9,14 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const first = ["CoPSIPrintedOnce", "CoPSIOnce"];
   const percent = (x) => `${Math.round(100 * x)} %`;
 
-  const make = (space) => (tag, attributes = {}, ...children) => {
-    const made = space ? document.createElementNS(space, tag) : document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  };
-  const element = make();
-  const svg = make("http://www.w3.org/2000/svg");
+  const { element, svg } = makers;
 
   // ---- a place per configuration, from the means over all instances
 

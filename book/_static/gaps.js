@@ -10,14 +10,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let means = data.means.map((mean) => [...mean]);
   let marked = 0;
 
-  const make = (space) => (tag, attributes = {}, ...children) => {
-    const made = space ? document.createElementNS(space, tag) : document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  };
-  const element = make();
-  const svg = make("http://www.w3.org/2000/svg");
+  const { element, svg } = makers;
   const change = (node, attributes) => { for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value); };
   const show = (length) => (length / steps).toFixed(3);
 

@@ -135,10 +135,14 @@ def figure(visit, tmp_path):
 
     def figure(means):
         data = draggable_gaps.describe_arms(means, "abcdef"[: len(means)], LABELS)
-        script = (ROOT / "book" / "_static" / "gaps.js").as_uri()
+        scripts = [
+            (ROOT / "book" / "_static" / name).as_uri()
+            for name in ("elements.js", "gaps.js")
+        ]
         page = tmp_path / "page.html"
         page.write_text(
-            f'<script src="{script}"></script><div style="width: 400px">'
+            "".join(f'<script src="{script}"></script>' for script in scripts)
+            + '<div style="width: 400px">'
             f"{draggable_gaps.figure_html(data)}</div>",
             encoding="utf-8",
         )
