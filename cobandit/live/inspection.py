@@ -45,7 +45,7 @@ def estimate(
     Raises
     ------
     CobanditError
-        As in `run`, before its first call.
+        If `run` would raise it before the first evaluation.
     """
     setup = set_up(plan, folder, start)
 

@@ -169,7 +169,7 @@ class Retries:
         return Verdict.RETRY
 
     def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Return after how many contrasts the instance counts as the cause."""
+        """Return the number of contrasts after which the instance is the cause."""
         if elapsed < min(self.patience, LONGEST_ALONE):
             return inf
         if isinstance(failure, TimedOut):

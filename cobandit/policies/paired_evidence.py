@@ -65,34 +65,37 @@ class PairedEvidence:
     If the claim is true, each factor is positive and has a mean of at most one given
     the past. Then W is a supermartingale, and the probability that it ever exceeds
     :math:`1 / \delta` is at most :math:`\delta` by Ville's inequality. The bets are
-    those of Waudby-Smith and Ramdas (2024) for sampling without replacement. A claim is
-    rejected as soon as W reaches
+    those of Waudby-Smith and Ramdas (2024) for sampling without replacement.
+
+    Let R be the number of configurations that are certainly dominated, and F the number
+    that are certainly on the front. A claim is rejected as soon as W reaches
 
     .. math::
 
         \frac1\delta = \max_{\max\{F, 1\} \le p \le K - R}
             \frac{p\, (K - 1) + (K - p)\, D}{1 - \text{confidence}}
 
-    if R configurations are certainly dominated and F are certainly on the front. This
-    limit falls as memberships become certain. With probability at least ``confidence``,
-    all certain memberships are right.
+    where p runs over the possible sizes of the front. This limit falls as memberships
+    become certain. With probability at least ``confidence``, all certain memberships
+    are right.
 
     *Proof.* Suppose that the front has p members. For each member i and each other
-    configuration j, take the claim in an objective in which j is not above i. For each
-    dominated i, choose a j on the front that dominates i, and take the D claims that i
-    is not above j. (Such a j exists. While no membership is wrong, j is not removed as
-    dominated, so i is compared with j until i is certainly dominated.) These p (K - 1)
-    + (K - p) D claims are true, and no membership is wrong until one of them is
-    rejected. With probability at least ``confidence``, the capital against each of them
-    always stays below their number over 1 - ``confidence``. It remains to show that the
+    configuration j, j is not above i in at least one objective; take the claim of (i,
+    j) in this objective. For each dominated i, choose a j on the front that dominates
+    i, and take the D claims that i is not above j. (Such a j exists. While no
+    membership is wrong, j is not removed as dominated, so i is compared with j until i
+    is certainly dominated.) These p (K - 1) + (K - p) D claims are true, and no
+    membership is wrong until one of them is rejected. By a union bound, with
+    probability at least ``confidence``, the capital against each of them always stays
+    below their number divided by (1 - ``confidence``). It remains to show that the
     limit is never below this ratio. Until a first membership is wrong, R and F count
     right memberships, so F <= p <= K - R. The maximum in the limit therefore includes
     this p, as in Holm's step-down procedure.
 
-    A claim that no remaining evaluations can make true is rejected without a bet: then
-    :math:`S_q > N - q` by more than a tie. After N evaluations, ``spared`` is exact,
-    and ``above`` contains every true statement. It may also contain false ones, from
-    claims that were rejected wrongly before.
+    A claim that no remaining evaluations can make true is rejected without a bet. This
+    is so if :math:`S_q` exceeds N - q by more than the tolerance of ties. After N
+    evaluations, ``spared`` is exact, and ``above`` contains every true statement. It
+    may also contain false ones, from claims that were rejected wrongly before.
 
     Parameters
     ----------

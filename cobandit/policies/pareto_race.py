@@ -381,7 +381,7 @@ class ParetoRace(Once):
         if self.begun.any():
             raise CobanditError(
                 "the race has begun -> make a new race, and record earlier evaluations"
-                " before its first evaluation",
+                " before you start it",
                 argument="rewards",
                 code="race-has-begun",
             )

@@ -370,7 +370,7 @@ def replay_identification(
     has_no_budget = rho is None and share is None and stop_by_themselves
     if rho is not None and share is not None:
         raise CobanditError(
-            "rho and share are both given: give the budgets as only one of them",
+            "rho and share both set the budgets: give only one of them",
             argument="rho",
             code="rho-or-share",
         )

@@ -345,7 +345,7 @@ def paired_power(replays: int, first: float, second: float, both: float) -> floa
     if both > min(first, second) or first + second - both > 1 + TINY:
         raise CobanditError(
             f"both is {both}, but with error probabilities {first} and {second}, the"
-            f" probability of two errors must be from"
+            f" probability that both methods err must be from"
             f" {max(0.0, first + second - 1):.6g} to {min(first, second):.6g}",
             argument="both",
             code="out-of-range",

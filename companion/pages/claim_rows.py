@@ -181,7 +181,7 @@ def ordering_rows(
 def combine_verdicts(measured: str, drawn: str) -> str:
     """Combine the verdict on measured tables and the verdict on reconstructions.
 
-    A verdict that only one kind of tables supports names this kind.
+    If only one kind of table decides the verdict, the verdict names this kind.
 
     Examples
     --------

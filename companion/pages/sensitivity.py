@@ -201,7 +201,7 @@ def _change_readings(
 def _change_identification(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Yield choices A5 and A6: lambda in CoPSI's constant, and PSI-SR's rounds."""
+    """Yield results of A5 (lambda in CoPSI's constant) and A6 (PSI-SR's rounds)."""
     arms = experiments.structured_subset(table)
     rho = max(experiments.IDENTIFICATION_RHO)
     single = arms.costs.min() * arms.costs.max() / table.cost_range[1]

@@ -90,8 +90,8 @@ def write(name: str, directory: str | Path, number: int) -> Path:
     drawn = draw(name, number)
     if not drawn.kept:
         raise CobanditError(
-            f"{name}: table {number} does not agree with all printed facts, so it is"
-            " not written; choose another number",
+            f"{name}: table {number} contradicts a printed number of the paper, so it"
+            " is not written; choose another number",
             argument="number",
             code="misses-fact",
         )

@@ -88,7 +88,7 @@ def source(page: str) -> str:
 def _notebook(page: str) -> Any:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise CobanditError(
-            f"running pages requires {', '.join(missing)}; run: pip install"
+            f"the pages need {', '.join(missing)}; run: pip install"
             f" {' '.join(missing)}",
             code="missing-package",
         )

@@ -173,8 +173,7 @@ def budget_ladder(start: float, steps: int) -> list[int]:
 def _budgets(arms: EvaluationTable, paper_budgets: tuple[int, ...]) -> list[int]:
     """Return budgets for a table, as many as in the paper's experiment.
 
-    The smallest budget is at least the paper's smallest budget and at least the
-    smallest budget that is feasible for CoPSI.
+    No budget is smaller than the paper's smallest budget, or infeasible for CoPSI.
     """
     smallest = theory.allocation_constant(
         arms.n_arms, arms.costs.min() / arms.costs.max()

@@ -74,7 +74,7 @@ def melt(
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
-    """Return a remedy with words that occur in several columns, probably scores."""
+    """Suggest the words that several names of columns share, as probable scores."""
     columns = [
         {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
     ]
