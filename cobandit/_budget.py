@@ -17,12 +17,12 @@ def add_slack(x: float) -> float:
 
 
 def floor(x: float) -> int:
-    """Round down, but up if ``x`` misses a whole number only by a rounding error."""
+    """Round down, ignoring a rounding error just below a whole number."""
     return math.floor(add_slack(x))
 
 
 def ceil(x: float) -> int:
-    """Round up, but down if ``x`` exceeds a whole number only by a rounding error."""
+    """Round up, ignoring a rounding error just above a whole number."""
     return math.ceil(x * (1.0 - SLACK))
 
 

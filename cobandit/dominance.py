@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from cobandit import _validation
 from cobandit.errors import CobanditError
 
-#: Largest difference of means that count as equal. The order in which N scores in [0,
-#: 1] are added changes their sum by less than `TIE` N. Different sums differ by more.
+#: Largest difference of means that count as equal. If N scores in [0, 1] are added in
+#: another order, the rounding errors change their mean by less. Means that really
+#: differ are assumed to differ by more.
 TIE = 1e-9
 
-#: Number of arms that are compared with a front at once. More arms need fewer calls,
-#: but more memory.
+#: Number of arms that are compared with a front at once. A larger number needs fewer
+#: calls, but more memory.
 BLOCK = 256
 
 
@@ -114,7 +115,7 @@ def _dominated_strictly(
     rivals: NDArray[np.float64],
     tolerance: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    """Return a mask of points (k, D) that a rival (m, D) exceeds in all coordinates."""
+    """Return a mask of the points that some rival exceeds in all coordinates, (k,)."""
     exceeds = np.ones((len(points), len(rivals)), dtype=np.bool_)
     for limits, values in zip((points + tolerance).T, rivals.T, strict=True):
         exceeds &= values > limits[:, None]
@@ -125,7 +126,7 @@ def _dominated_strictly(
 def _dominated(
     ranks: NDArray[np.int64], rivals: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return a mask of ranks (k, D) that a rival (m, D) dominates in standard order."""
+    """Return a mask of the ranks that some rival dominates in standard order, (k,)."""
     reaches = np.ones((len(ranks), len(rivals)), dtype=np.bool_)
     exceeds = np.zeros_like(reaches)
     for limits, values in zip(ranks.T, rivals.T, strict=True):

@@ -92,7 +92,7 @@ def answer_lines(advice: Recommendation) -> list[str]:
 
 
 def _describe_dependence(advice: Recommendation) -> list[str]:
-    """Warn that no decision is certain if evaluations are missing systematically."""
+    """Warn, if evaluations are missing systematically, that no decision is certain."""
     if not advice.dependence:
         return []
     first, *others = advice.dependence

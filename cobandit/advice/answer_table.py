@@ -16,12 +16,12 @@ from cobandit.stats.pairwise import cost_aware_front
 if TYPE_CHECKING:
     from cobandit.advice.recommendation import Recommendation
 
-#: Smallest share of the bootstrap replicates with a configuration on the front, for
-#: naming it as a possible member of the front.
+#: An undecided configuration is shown as a possible member of the front if it is on the
+#: front in at least this share of the bootstrap replicates.
 LIKELY = 0.05
 #: Texts for configurations that are certainly on the front, or certainly not.
 SURE, NOT = "sure", "no"
-#: Column headings: factor of cost over the next cheaper member of the front,
+#: Column headings: ratio of the cost to that of the next cheaper member of the front,
 #: certainty of being on the front, and gain over the next cheaper member.
 TIMES, STANDING, STEP = "times", "on the front", "points over the next cheaper one"
 
@@ -149,10 +149,11 @@ def _describe_gain(name: str, row: Mapping[Hashable, Any], with_interval: bool) 
 
 
 def worth_showing(advice: Recommendation) -> pd.DataFrame:
-    """Return the rows of the front, then those of others that may belong on it.
+    """Return the rows of the front, then those of possible further members.
 
-    If a method returned the front, the others are configurations that it did not
-    return although they are worth their cost.
+    If a method that ignores the cost returned the front, the possible further members
+    are the configurations that are worth their cost but were not returned. If a method
+    that considers the cost returned the front, there are none.
     """
     others = worth_besides(advice) if advice.returned else likely_others(advice)
     return pd.concat([advice.arms.loc[advice.front.index], others])
@@ -186,7 +187,10 @@ def likely_others(advice: Recommendation) -> pd.DataFrame:
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
-    """Return configurations worth their cost that a method did not return."""
+    """Return configurations worth their cost that a method did not return.
+
+    There are none unless a method that ignores the cost returned the front.
+    """
     arms = advice.arms
     worth = cost_aware_front(
         arms[list(advice.objectives)].to_numpy(), arms["cost"].to_numpy()

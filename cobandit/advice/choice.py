@@ -250,9 +250,9 @@ class ConditionTests:
             objectives.index(name): value for name, value in wishes.within.items()
         }
 
-        #: Configuration with the best mean, per objective. It is tested first,
-        #: because most configurations that are too far below another one are too far
-        #: below this one.
+        #: Configuration with the best mean, per objective. The comparison with it is
+        #: tested first, because most configurations that fail a comparison fail this
+        #: one.
         self.best = {d: compared.means[:, [d]].argmax(axis=0) for d in self.within}
         self.binary = {
             d: bool(np.isin(self.evaluations.values[d], (0.0, 1.0)).all())
@@ -351,9 +351,9 @@ class ConditionTests:
     ) -> tuple[Floats, Bools]:
         """Return one score per cluster, and a mask of clusters with instances.
 
-        The excess of a cluster's score over the threshold is the sum of its instances'
-        excesses, divided by the size of the largest cluster. Scores therefore stay in
-        their range.
+        The excess of a score is its difference to the threshold. The excess of a
+        cluster is the sum of the excesses of its instances, divided by the size of the
+        largest cluster. Scores of clusters therefore stay in the range of scores.
         """
         back = np.argsort(self.order)
         sums = self.evaluations.gather(excess[:, back])

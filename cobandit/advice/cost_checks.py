@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 OUTLYING_TIMES = 5.0
 #: Smallest share of an outlier in the total cost of its configuration.
 OUTLYING_SHARE = 0.1
-#: Smallest reported share of a mean cost that may lie above the largest observed cost.
+#: A heavy tail is reported only if at least this share of the mean cost may come from
+#: costs above the largest observed one.
 UNMET_SHARE = 0.5
 #: A heavy tail is reported only if half of the mean cost comes from at most this
 #: share of the evaluations.

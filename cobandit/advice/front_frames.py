@@ -111,7 +111,7 @@ def _percentiles(table: EvaluationTable) -> dict[str, pd.Series[float]]:
 def _efficient_share(table: EvaluationTable, redrawn: RedrawnTables) -> Floats | float:
     """Return the share of bootstrap replicates in which each arm is most efficient.
 
-    The share is NaN if the table has free evaluations, whose cost is made up.
+    The share is NaN if 1 % or more of the cost of an arm comes from free evaluations.
     """
     if table.has_made_up_cost.any():
         return np.nan

@@ -98,7 +98,7 @@ def check_missing(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
 
 
 def check_clusters(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find columns whose equal values mark similar, not independent, instances."""
+    """Find columns whose values group similar instances, which are not independent."""
     columns = find_likeness(table)
     if columns:
         strongest, *weaker = columns

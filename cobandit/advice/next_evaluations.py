@@ -34,15 +34,16 @@ class NextEvaluations:
         Number of configurations that would be settled after the evaluations of
         ``pairs``, if means and variances stay the same.
     compared : bool
-        Whether all configurations share enough instances to be compared. If not,
-        ``pairs`` has the evaluations for the first comparison, and ``evaluations`` is
-        the number of all missing evaluations.
+        Whether all configurations share enough instances to be compared, and
+        evaluations are missing at random. If not, ``pairs`` has the evaluations for the
+        first comparison, and ``evaluations`` is the number of all missing evaluations.
     evaluations : int
         Expected number of evaluations that settle all configurations.
     price : float
         Cost of these evaluations, in the table's unit.
     step : float
-        Cost until one more configuration can be expected to be settled.
+        Cost until one more configuration can be expected to be settled. If ``compared``
+        is False, the cost until the first comparison.
     pairs : DataFrame
         ``configuration`` and ``instance`` of the evaluations to make, in order. A
         budget limits their number. There are none if the affordable evaluations are
@@ -237,7 +238,7 @@ class _Benchmark:
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
-    """Return each instance's unit number; an instance without a row is a unit."""
+    """Return the unit of each instance; an instance without a row is its own unit."""
     clusters = table.clusters
     if clusters is None:
         return np.arange(n_instances)
@@ -246,6 +247,10 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return the number of units until enough are open for the first comparison."""
+    """Return how many of the first units are needed for the first comparison.
+
+    This comparison needs `FIRST_LOOK` open units, or all if there are fewer. A unit is
+    open if one of its evaluations is missing.
+    """
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

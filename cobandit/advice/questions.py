@@ -80,7 +80,7 @@ class Question(NamedTuple):
 def _ask(
     compared: Paired, arm: int, rivals: Ints, ratios: Floats, factor: Floats
 ) -> Question:
-    """Return the evaluations that would decide an arm against its open rivals."""
+    """Return the evaluations that would settle whether some rivals dominate an arm."""
     with np.errstate(divide="ignore"):
         times = (factor / ratios)[rivals] ** 2
     hardest = int(times.argmax())

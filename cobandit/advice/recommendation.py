@@ -52,7 +52,8 @@ class Recommendation:
           which it is on the front, and in which it has the most hypervolume per cost,
         * ``instances``, and ``missing``, the number of the benchmark's instances
           without an evaluation,
-        * ``has_made_up_cost``: its evaluations are free, so its ratio is NaN.
+        * ``has_made_up_cost``: whether 1 % or more of its cost comes from free
+          evaluations. The hypervolume per cost is then NaN.
 
         Means are over all instances of the table, adjusted if some are missing
         (`cobandit.tables.adjusted`).  A score that is computed from a measured column,
@@ -100,10 +101,10 @@ class Recommendation:
     smallest_cost : float or None
         Cost that replaces zero for a free evaluation, if the table's card has one.
     free : int
-        Number of evaluations that cost at most this made-up cost.
+        Number of free evaluations, whose cost is made up.
     counts : mapping
-        Numbers of flawed evaluations by configuration and flaw, such as answers that
-        were cut off, from the card.
+        Numbers of flawed evaluations on the card, by configuration and kind of flaw. An
+        answer that was cut off, for example, is a flaw.
     """
 
     dataset: str
@@ -133,7 +134,7 @@ class Recommendation:
 
     @property
     def made_up(self) -> list[str]:
-        """Names of configurations with free evaluations, which get a positive cost."""
+        """Names of configurations with at least 1 % of their cost made up."""
         return [str(name) for name in self.arms.index[self.arms["has_made_up_cost"]]]
 
     @property

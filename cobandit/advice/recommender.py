@@ -82,8 +82,8 @@ def recommend(
     within : mapping of str to float, optional
         Largest distance below the best mean, by objective.
     prefer : mapping of str to float, optional
-        Weights of objectives. With weights, the configuration with the largest weighted
-        mean among those that meet the conditions is chosen, instead of the cheapest.
+        Weights of objectives. Among the configurations that meet the conditions, the
+        one with the largest weighted mean is then chosen, instead of the cheapest.
     tolerance : float or array_like, shape (D,)
         Largest difference that does not matter, in the unit of the objectives. A member
         of the front is removed if another member is at most this much worse in every
@@ -98,9 +98,8 @@ def recommend(
         evaluations.
     returned : collection of str, optional
         Configurations that a method returned. They replace the front of the means in
-        the answer. A race with a tolerance may return more configurations than the
-        front of the means has, because it returns those that were undecided when it
-        stopped.
+        the answer. A race with a tolerance also returns the configurations that were
+        undecided when it stopped, so it may return more than the front of the means.
     ignores_cost : bool
         Whether the returned configurations are the front of the objectives without the
         cost, as for the paper's methods. Missing evaluations are then planned for this
@@ -142,8 +141,9 @@ def recommend(
     that evaluations are missing at random, and that means are approximately normal. If
     `cobandit.stats.missingness` rejects the first assumption, nothing is settled.
     Critical values are Student's, at levels of a step-down procedure
-    (`cobandit.stats.simultaneous`). Each variance includes one additional instance with
-    the variance pooled over the arms. Costs may be far from normal;
+    (`cobandit.stats.simultaneous`). The variance of each arm includes one additional
+    instance, whose variance is pooled over all arms, because a few equal scores would
+    have a variance of zero. Costs may be far from normal;
     `cobandit.advice.doctor` reports tails that are too heavy. Next evaluations are
     those that `cobandit.ParetoRace` would make for the same front. Their number assumes
     that gaps and variances stay the same. Time O(K^2 I D) for I instances.
@@ -253,7 +253,7 @@ def _check_returned(returned: Collection[str] | None, table: EvaluationTable) ->
 
 
 def _name_arms(questions: pd.DataFrame, configs: Sequence[str]) -> pd.DataFrame:
-    """Return the unsettled memberships, with names of configurations, not numbers."""
+    """Return the unsettled memberships with names of arms instead of numbers."""
     names = pd.Index(configs)
     named = questions.drop(columns="arm").assign(against=names[questions["against"]])
     named.insert(0, "configuration", names[questions["arm"]])

@@ -25,7 +25,8 @@ SAME_ORDER = 0.95
 MASS_AT_BEST = 0.1
 #: Name of the cost as an objective to maximise.
 LOW_COST = "low cost"
-#: Smallest reported ratio of this share to the median share of the configurations.
+#: A configuration with many best values is reported only if the share of these values
+#: is more than this multiple of the median share over all configurations.
 UNUSUAL = 5.0
 
 

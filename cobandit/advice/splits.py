@@ -49,11 +49,15 @@ class SplitComparison:
 
     @property
     def misled(self) -> bool:
-        """Whether the most efficient configuration of the profiling split is wrong."""
+        """Whether the profiling split misleads about the most efficient arm.
+
+        It does if its most efficient arm is neither that of the evaluation split nor
+        that of all instances.
+        """
         return self.told_best not in (self.judged_best, self.best)
 
     def sentences(self) -> list[str]:
-        """Return both descriptions as full sentences."""
+        """Return the descriptions of the answers and of the profiling as sentences."""
         return [self.describe_answers(), f"{self.describe_profiling()}."]
 
     def describe_answers(self) -> str:

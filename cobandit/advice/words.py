@@ -54,7 +54,7 @@ def three_digits(value: float) -> str:
 
 
 def describe_free(free: int, total: int, smallest: float, unit: str) -> str:
-    """Describe the number of evaluations that cost at most as much as a free one.
+    """Describe how many evaluations are free, so that their cost is made up.
 
     Examples
     --------

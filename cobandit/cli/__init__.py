@@ -96,7 +96,7 @@ def print_lines(terminal: Console, *lines: str) -> None:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that updates a progress bar: name, number done, and total."""
+    """Yield a function of name, number done and total that updates a progress bar."""
     with Progress(console=console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 

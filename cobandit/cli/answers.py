@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 #: Largest number of rows of the table, for one screen; ``--all`` and ``--json`` show
 #: all.
 SHOWN = 15
-#: Smallest width of the column of names. If less is left, intervals are left out.
+#: Smallest width of the column of names. In a terminal that is too narrow for this, the
+#: table has no intervals.
 NAME = 24
 #: Width of the labels of the lines below the table.
 LABEL = 11

@@ -50,7 +50,10 @@ class Failures:
         return self.counts[name] == 1
 
     def lines(self, repeated: bool = False) -> list[str]:
-        """Return a line per failing configuration, or only for repeated failures."""
+        """Return a line per failing configuration.
+
+        With ``repeated``, configurations that failed only once are left out.
+        """
         names = sorted(self.counts, key=lambda name: -self.counts[name])
         return [
             (
@@ -96,7 +99,7 @@ def _draw(terminal: Console) -> Iterator[Callable[[Progress], None]]:
 
 
 def _print(terminal: Console) -> Iterator[Callable[[Progress], None]]:
-    """Print a line for each new stage, part of the budget, and first failure."""
+    """Print a line per stage, part of the budget, settled arm, and first failure."""
     failures = Failures()
     shown: tuple[str, int, int | None] = ("", 0, None)
 

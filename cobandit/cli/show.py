@@ -78,7 +78,7 @@ def show(
 
 
 def write_lines(progress: Progress) -> list[str]:
-    """Return lines on the state of a run, and on configurations missing for flaws."""
+    """Return lines on the state of a run, and on flaws that may change its front."""
     from cobandit.live.status import describe_losers, describe_progress
 
     lines = [f"{name}: {text}" for name, text in describe_progress(progress).items()]

@@ -217,7 +217,7 @@ def _scale(arms: pd.DataFrame, looks: dict[str, str]) -> Any:
 
 
 def _least_asked(advice: Recommendation, objective: str) -> float:
-    """Return the required mean, with which a slider starts, or 0 without one."""
+    """Return the first value of a slider: the required mean, or 0 if there is none."""
     if advice.choice is None:
         return 0.0
     wishes = advice.choice.wishes
@@ -230,7 +230,8 @@ def _least_asked(advice: Recommendation, objective: str) -> float:
 def _points(advice: Recommendation) -> pd.DataFrame:
     """Return the data of the marks, one row per configuration.
 
-    Columns of objectives are numbered, because a name could be that of another column.
+    Columns of objectives have numbers instead of names, because an objective may have
+    the name of another column.
     """
     arms = advice.arms
     frame = pd.DataFrame(

@@ -111,9 +111,10 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
 
 def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
-    """Return the largest mean of an objective that is affordable at each cost.
+    """Return the corners of the line of steps that `front` draws for an objective.
 
-    These are the corners of the line of steps in `front`.
+    The line shows, for each cost, the best mean of a front member that costs at most
+    this.
 
     Returns
     -------

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 #: Areas of the marks of the cheapest and the most expensive configuration, in square
 #: points.
 SMALLEST, LARGEST = 30, 200
-#: An axis is logarithmic if the largest value is more than this number of medians,
-#: because most values would be crowded at its lower end.
+#: The x axis is logarithmic if the largest value is more than this multiple of the
+#: median. Most values would otherwise be crowded at the lower end.
 CROWDED = 4
 #: Marks of the front within this distance, in points, share a label.
 APART = 8

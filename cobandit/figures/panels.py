@@ -35,8 +35,8 @@ from cobandit.figures.style import (
     without_glyph_warnings,
 )
 
-#: Size in characters above which a figure is shown as a raster image, such as scatter
-#: plots of many thousand points.
+#: Size in characters from which a figure is shown as a raster image. A scatter plot of
+#: many thousand points, for example, has this size.
 LARGEST = 1_000_000
 #: A panel moves to a separate row before it shrinks below this share of its size.
 SHRINK = 0.7

@@ -104,8 +104,8 @@ def error_by_budget(runs: pd.DataFrame, ax: Axes | None = None) -> Axes:
 def _draw_means(cells: pd.DataFrame, ax: Axes) -> None:
     """Draw a line and a band for each method and its options.
 
-    An arrow marks the upper limit at a budget without errors. A label includes options
-    only if a method has been run with several.
+    An arrow marks the upper limit at a budget without errors. A label includes the
+    options only if the method was run with more than one set of options.
     """
     variants = list(summaries.rows_by_cell(cells, ["method", "options"]))
     for (method, options), rows in variants:
@@ -178,7 +178,7 @@ def index_path(
     Parameters
     ----------
     history : DataFrame
-        Columns ``pull``, ``arm`` (a name) and ``column``, one row per arm and pull.
+        Columns ``pull``, ``arm`` (a name) and the drawn one; one row per arm and pull.
     column, ylabel : str
     ax : Axes, optional
 
@@ -300,9 +300,10 @@ def gap_plane(
     """Draw the classification gap of an arm, and the arm that determines it.
 
     The mark of the arm is filled, the mark of the arm that determines its gap is open,
-    and all others are grey. Each arrow shows the move of an arm by the same amount in
-    all coordinates, and these amounts add up to the gap. Points in the shaded quadrant
-    are dominated by one of the two arms.
+    and all others are grey. An arrow moves an arm by the same amount in all
+    coordinates, and the lengths of the arrows in one coordinate add up to the gap. The
+    shaded quadrant is the region that one of the two arms dominates: the arm itself if
+    the term of its gap is ``"needed"``, and otherwise the arm that determines it.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ class Look(NamedTuple):
     marker: str
 
 
-#: Neighbours in a picture differ in hue and lightness, so that they can also be
-#: distinguished by colour-blind readers.
+#: Looks of methods. Methods that are often drawn together differ in hue and lightness,
+#: so that colour-blind readers can also distinguish them.
 LOOKS = {
     "CoHVUCB": Look("#0173b2", "#4ba3e3", "o"),
     "CoHVUCBV": Look("#c2548f", "#f2a2cc", ">"),
@@ -61,8 +61,8 @@ LOOKS = {
     "EGESHOnce": Look("#5c3d99", "#b09ae6", "d"),
     "UniformOnce": Look("#737373", "#b0b0b0", "8"),
 }
-#: Shades of arms, bounds and problems. If there are more, they differ in line style and
-#: marker.
+#: Shades of arms, bounds and problems. If there are more of these than shades, they
+#: also differ in line style and marker.
 SHADES = {INK: "currentColor", FAINT: "#7d838a", "#5a6068": "#c4c8cd"}
 PALETTE = tuple(SHADES) * 4
 _ON_DARK = {look.light: look.dark for look in LOOKS.values()} | SHADES
@@ -100,7 +100,7 @@ LONGEST_NAME = 60
 #: Characters that are markup within a line of Markdown, unless they are written as
 #: entities.
 MARKUP = re.compile(r"[\\`*_\[\]<>&$|{}~]")
-#: Markers of other methods, all different from the markers above.
+#: Markers of methods that are not in `LOOKS`, which has none of these markers.
 OTHER_MARKERS = "123+x|_"
 
 
@@ -138,7 +138,7 @@ def method_style(method: str) -> dict[str, Any]:
 def method_label(method: str, options: str = "") -> str:
     """Return the readable name of a method, with options that distinguish variants.
 
-    A class without a kernel is labelled by its class name.
+    A class without a ``label`` is labelled by its class name.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _on_one_line(text: object) -> str:
 def provenance(
     source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame],
 ) -> str:
-    """Return the names of tables for a title, with kinds other than ``measured``.
+    """Return the names of tables for a title, each with its kind unless ``measured``.
 
     Parameters
     ----------

@@ -23,9 +23,10 @@ from cobandit.tables.usage import Doubt
 class Dispatcher:
     """Makes the evaluations of a stage, with up to ``at_once`` concurrent calls.
 
-    If a failed call has a cost, the dispatcher charges it to the budget immediately,
-    and the policy requests the evaluation again. The dispatcher itself retries a failed
-    call without cost. While one configuration pauses after a failure, others continue.
+    If a failed call has a cost, the dispatcher charges this cost to the budget
+    immediately, and the policy requests the evaluation again. If it has none, the
+    dispatcher itself retries the call. While one configuration pauses after a failure,
+    others continue.
 
     Parameters
     ----------
@@ -269,8 +270,8 @@ class Dispatcher:
     async def _ask_again(self, arm: int) -> float | None:
         """Repeat an evaluation that once succeeded, to test whether the service works.
 
-        Returns the cost of the repeated evaluation, or None if it fails or none
-        succeeded.
+        Returns the cost of the repeated evaluation. This is None if the evaluation
+        fails, or if no evaluation of the arm has succeeded yet.
         """
         records = self.stage.records.items()
         answered = [

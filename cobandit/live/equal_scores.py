@@ -13,7 +13,7 @@ from cobandit.live.run_files import RunFiles
 from cobandit.live.stages import RunStage
 from cobandit.tables.card import Objective
 
-#: Largest number of characters that the message shows of an answer or a right answer.
+#: Largest number of characters of a name, an answer or a right answer in the message.
 SHOWN_LETTERS = 120
 
 #: A pilot in which all answers have the best score stops the run only if it has at
@@ -21,7 +21,7 @@ SHOWN_LETTERS = 120
 #: of this size has only right answers.
 FEWEST_BEST = 60
 
-#: Code of the fault.
+#: Code of the fault that all scores are equal.
 EQUAL_SCORES = "equal-scores"
 
 

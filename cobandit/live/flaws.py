@@ -54,13 +54,13 @@ class Loser(NamedTuple):
 
     #: Name of the configuration.
     name: str
-    #: Its most frequent flaw, such as `cobandit.tables.card.CUT_OFF`.
+    #: Most frequent flaw of the configuration, such as `cobandit.tables.card.CUT_OFF`.
     kind: str
     #: Number of evaluations with this flaw.
     flawed: int
-    #: Number of its evaluations.
+    #: Number of evaluations of the configuration.
     evaluations: int
-    #: Advice how to avoid the flaw.
+    #: Advice on how to avoid the flaw.
     remedy: str
 
     def __str__(self) -> str:
@@ -75,9 +75,10 @@ class Loser(NamedTuple):
 def find_losers(stage: MainStage) -> list[Loser]:
     """Find configurations that would be on the front without their flawed evaluations.
 
-    A configuration is compared with each other one on shared instances, except those on
-    which its own evaluation is flawed. Both means are over the same instances, so
-    failing on hard instances is no advantage.
+    A configuration is compared with every rival on the instances that the two share,
+    without those on which the configuration's own evaluation is flawed. Both means are
+    over the same instances, so failing on hard instances is no advantage. Only
+    configurations with a share of at least `LOSING_SHARE` flawed evaluations count.
     """
     policy = stage.policy
     returned = set(recommended(policy, stage.names))
@@ -152,7 +153,7 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
 
 
 def describe_overspending(stage: RunStage) -> str:
-    """Describe by how much a run exceeds its budget, and the remedy; '' if not."""
+    """Describe the excess of a run over its budget, and the remedy; '' without one."""
     plan = stage.plan
     budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):

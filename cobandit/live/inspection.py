@@ -45,7 +45,7 @@ def estimate(
     Raises
     ------
     CobanditError
-        If `run` would raise it before the first evaluation.
+        For every error that `run` would raise before its first evaluation.
     """
     setup = set_up(plan, folder, start)
 

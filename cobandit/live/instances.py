@@ -143,14 +143,14 @@ class Instances(Fields):
         return tuple(self.rows)
 
     def find_cluster(self, name: str) -> str:
-        """Return the cluster of an instance, or its name if there are no clusters."""
+        """Return an instance's cluster, or the instance's name without clusters."""
         return name if self.cluster is None else str(self.rows[name][self.cluster])
 
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Return the random order in which the instances are evaluated.
 
-        A table that is made from a complete run has the same order, so that a card with
-        the same seed puts the pilot's instances into the profiling split
+        A table that is made from a complete run has the same order. If the table's card
+        has the same seed, the pilot's instances are therefore in the profiling split
         (`cobandit.tables.profiling.profiling_mask`). Clusters are shuffled as a whole.
 
         Examples

@@ -44,8 +44,8 @@ class Journal(AbstractContextManager["Journal"]):
     *in flight*: the journal cannot know whether they were made or billed. `in_flight`
     lists them. If a result can still be obtained, report it by `tell`. Otherwise `ask`
     returns the evaluations in flight again, oldest first and before any new one. The
-    policy charges each of them once, but the service may have billed each of them once
-    more for every process that died.
+    policy charges each of them once. The service may have billed one more call for
+    every process that died during the evaluation.
 
     **Format.** A line is a JSON object that ends with the CRC-32 of everything before
     it in the file. The first line has the policy's class, its options and the names of
@@ -80,8 +80,8 @@ class Journal(AbstractContextManager["Journal"]):
 
     Notes
     -----
-    Opening a journal takes as long as the policy needs for all its choices, because it
-    repeats them. Writing a line takes milliseconds, because it waits for a flush to the
+    Opening a journal repeats all choices of the policy, and takes as long as these
+    choices. Writing a line takes milliseconds, because it waits for a flush to the
     disk. Lock and flush rely on the file system, so use a local disk. Some drives do
     not flush their internal cache.
 
@@ -191,7 +191,7 @@ class Journal(AbstractContextManager["Journal"]):
         Warns
         -----
         GuaranteeWarning
-            As the policy does.
+            In the same cases as `tell` of the policy.
 
         Raises
         ------
@@ -308,9 +308,9 @@ class Journal(AbstractContextManager["Journal"]):
         self._flying.pop(pull.key, None)
 
     def _recover(self, header: dict[str, Any]) -> None:
-        """Repeat the journaled calls on the policy; raise if they do not match it.
+        """Repeat the journaled calls; raise if the policy answers differently.
 
-        The file is changed only afterwards.
+        An incomplete last line is completed or removed only afterwards.
         """
         entries = self._lines.entries
         if entries:

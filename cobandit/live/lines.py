@@ -17,7 +17,7 @@ from cobandit.tables.whole_files import replace_file
 
 
 def seal(body: bytes, crc: int) -> bytes:
-    """Append the checksum to an unclosed JSON object, which completes its line.
+    """Complete a line: append the checksum to a JSON object, and close the object.
 
     ``crc`` is the CRC-32 of all lines before.
     """
@@ -64,7 +64,7 @@ class Closable(Protocol):
 def closed_by_errors(
     target: Closable, but: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Close an object if an error occurs, other than the errors in ``but``.
+    """Close an object if an error occurs that is not one of those in ``but``.
 
     After an error or an interrupt, the state of the object is unknown.
     """
@@ -83,8 +83,8 @@ class Lines:
     Opening creates a missing file, but does not change an existing one. `mend`
     completes or removes a last line whose writing was interrupted, and `append` adds a
     line. Both return when the change is on the disk. After `close`, or after an error
-    in `append`, no line can be appended. An empty file next to this one (``.lock``) is
-    locked instead, because on some systems no other process can read a locked file.
+    in `append`, no line can be appended. The lock is on an empty file next to this one
+    (``.lock``), because on some systems no other process can read a locked file.
 
     Attributes
     ----------

@@ -21,14 +21,14 @@ def make_affordable_policy(
     A method that evaluates each instance at most once uses results of the pilot, and is
     charged for them again. The policy's budget may therefore exceed the rest of the
     plan's budget by the cost of these results. Which results a method uses depends on
-    its budget, because it may remove configurations early. The largest possible budget
-    is found by replays of the pilot's results.
+    its budget, because the method may remove configurations early. The largest possible
+    budget is found by replays of the pilot's results.
 
     Raises
     ------
     TableError
-        If the remaining budget is too small, or the plan's largest cost of a
-        configuration is below its mean cost in the pilot.
+        If the remaining budget is too small, or if the plan's ``largest_cost`` of a
+        configuration is below the configuration's mean cost in the pilot.
     """
     total = profile.budget
     if total is None:
@@ -54,7 +54,7 @@ def make_affordable_policy(
 def _find_budget(
     plan: Plan, profile: Profile, total: float, earlier: EarlierResults
 ) -> float:
-    """Return the largest budget of the method with which the run can afford all."""
+    """Return the method's largest budget that keeps the run within ``total``."""
     budget = total
     while True:
         uncharged = _replay_known(plan, profile, budget, earlier)
@@ -67,7 +67,7 @@ def _find_budget(
 def _replay_known(
     plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
 ) -> float:
-    """Replay the known results; return their cost minus the cost that is charged."""
+    """Replay the known results; return the run's cost minus the policy's cost."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     # a stand-in for a journal without results
     stand_in = SimpleNamespace(

@@ -14,9 +14,10 @@ from cobandit.policies.asktell import AskTell
 class Pilot(AskTell):
     """A policy that evaluates every configuration on the first instances, in turn.
 
-    The reward of an evaluation is whether it has a score. For an evaluation in flight,
-    the pilot reserves the largest possible cost if this is known, and otherwise the
-    largest cost so far. To continue a pilot, increase its attribute ``budget``.
+    The reward of an evaluation is 1 if the evaluation has a score, and 0 if it failed.
+    For an evaluation in flight, the pilot reserves the largest possible cost if this is
+    known, and otherwise the largest cost so far. To continue a pilot, increase its
+    attribute ``budget``.
 
     Parameters
     ----------

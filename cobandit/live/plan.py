@@ -37,12 +37,12 @@ CHANGEABLE = frozenset(
     }
 )
 
-#: Options of an evaluator that may change during the pilot. Its answers are then scored
-#: again.
+#: Options of an evaluator that may change during the pilot. The pilot's answers are
+#: then scored again.
 SCORING = ("scorer", "pattern", "tolerance", "answer")
 
-#: Fields that may also change until the end of the pilot, or at any time if the method
-#: evaluates every instance at most once.
+#: Further fields that may change when a run is resumed: until the end of the pilot, or
+#: at any time if the method evaluates every instance at most once.
 AFTER_PILOT = frozenset({"budget", "unit", "method", "stop", "objectives", "failures"})
 
 
@@ -66,12 +66,12 @@ class Plan(Fields):
     stop : Stop, optional
         Stopping rule of `ParetoRace`, written ``{tolerance: 0.02, cost: 10%, error:
         0.05}``. With ``front: objectives``, costs are not compared, and ``certified:
-        true`` is possible. The error probability of a certified race is proved, and not
-        only measured on tables.
+        true`` is possible. For a certified race, the bound on the error probability is
+        proved, and not only measured on tables.
     budget : float, optional
-        Budget in `unit`, which is the unit of the cost, or ``share`` for a share of the
-        cost of evaluating everything. With a `stop`, the budget is optional, and only
-        an upper limit.
+        Budget of the run. The field `unit` is the unit of the cost, or ``share`` if the
+        budget is a share of the cost of evaluating everything. With a `stop`, the
+        budget is optional, and only an upper limit.
     ordered : bool, optional
         Whether the instances are evaluated in the order of their list; by default the
         order is random.
@@ -210,7 +210,7 @@ class Plan(Fields):
 
     @property
     def cluster(self) -> list[str] | None:
-        """Clusters of the instances in their order; None without clusters."""
+        """Cluster of each instance, in the order of `order`; None without clusters."""
         if self.instances.cluster is None:
             return None
         return [self.instances.find_cluster(name) for name in self.order]

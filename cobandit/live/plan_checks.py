@@ -14,10 +14,11 @@ from cobandit.live.plan_fields import RACE, SHARE_UNIT
 if TYPE_CHECKING:
     from cobandit.live.plan import Plan
 
-#: Value used in checks for a missing largest cost; larger than any smallest cost.
+#: Stand-in for a missing largest cost in checks. It is larger than any ``min_cost``
+#: among the options of a method.
 SOME_COST = 1e9
 
-#: Value used in checks for a missing budget, as a multiple of the cost of evaluating
+#: Stand-in for a missing budget in checks, as a multiple of the cost of evaluating
 #: every configuration once.
 SOME_ROUNDS = 1e6
 
@@ -115,7 +116,7 @@ def check_pilot_size(plan: Plan) -> None:
 
 
 def check_repeats(plan: Plan) -> None:
-    """Raise an error if a method that repeats instances would reuse or omit results."""
+    """Raise an error if the method cannot reuse or leave out results as planned."""
     method = plan.method.name
     leaves_out = plan.failures == "leave-out"
     if (leaves_out or plan.reuse is not None) and not plan.is_once:
@@ -136,7 +137,7 @@ def check_repeats(plan: Plan) -> None:
 
 
 def check_certified(plan: Plan) -> None:
-    """Raise an error if the error of a certified race would not be proved."""
+    """Raise an error if the proof of a certified race does not cover the plan."""
     options = plan.strategy.given
     if not options.get("certified"):
         return

@@ -58,9 +58,9 @@ class Stop(Fields):
     * No returned configuration is dominated by another returned one by more than the
       tolerance, or by any configuration by more than twice the tolerance.
 
-    The error is the share of runs in which a statement is wrong. For a certified race,
-    which takes longer, this share is proved for any table; otherwise it was measured on
-    tables.
+    The error is the largest share of runs in which a statement may be wrong. For a
+    certified race, which takes longer, this limit is proved for any table. Otherwise,
+    the limit was checked on tables.
 
     Examples
     --------

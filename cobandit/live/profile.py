@@ -24,7 +24,7 @@ class Profile(NamedTuple):
     costs: list[float]
     #: Smallest and largest cost of a single evaluation in the pilot.
     cost_range: tuple[float, float]
-    #: Values of each objective's column whose scores are 1 and 0.
+    #: By objective: the value of its column that scores 1, and the value that scores 0.
     limits: dict[str, tuple[float, float]]
     #: Cost of the pilot, including failures.
     spent: float
@@ -99,7 +99,7 @@ def _check_answers(pilot: RunStage, scored: Mapping[Key, EvaluationRecord]) -> N
 def _find_limits(
     objective: Objective, scored: Mapping[Key, EvaluationRecord]
 ) -> tuple[float, float]:
-    """Return the values of an objective's column whose scores are 1 and 0."""
+    """Return the value of an objective that scores 1, and the value that scores 0."""
     transform = TRANSFORMS[objective.transform]
     values = np.array([record[objective.column] for record in scored.values()])
     limits = objective.limits or transform.fit(values, objective.low, objective.high)

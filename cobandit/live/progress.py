@@ -35,9 +35,9 @@ def recommended(policy: AskTell, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def ask_about(policy: AskTell) -> dict[str, Any]:
-    """Return the arguments with which `cobandit.recommend` uses the same front.
+    """Return the arguments of `cobandit.recommend` that match a policy's front.
 
-    Methods differ in the cost as an objective and in tolerances.
+    Methods differ in their tolerances, and in whether the cost is an objective.
 
     Examples
     --------
@@ -69,14 +69,14 @@ class Progress:
     failed: bool = False
     #: Whether a process is working on the run.
     busy: bool = True
-    #: Whether the event is shown on a separate line, such as a flawed answer.
+    #: Whether the event, such as a flawed answer, is shown on a separate line.
     notable: bool = False
     #: Name of the configuration that the event concerns; empty at the start.
     configuration: str = ""
 
     @property
     def settled(self) -> int | None:
-        """Number of configurations that a `ParetoRace` has decided, or None."""
+        """Number of configurations that a race has decided; None for other methods."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 

@@ -15,7 +15,8 @@ from cobandit.live.plan import Plan
 from cobandit.tables.measured_columns import COST, ColumnRule
 from cobandit.tables.transforms import TRANSFORMS
 
-#: Key of the reason in the record of a failed evaluation, which has no measurements.
+#: Key of the reason of a failure. The record of a failed evaluation has no
+#: measurements.
 FAILED_KEY = "failed"
 
 #: Column that is 1 for free evaluations. They are charged the smallest cost so far.

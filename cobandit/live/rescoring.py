@@ -145,7 +145,7 @@ def rescore_pilot(plan: Plan, evaluator: Evaluator, folder: RunFiles) -> bool:
     Parameters
     ----------
     plan : Plan
-        Current plan. Answers were scored by the plan in the folder.
+        Current plan. The stored scores were made with the plan in the folder.
     evaluator : Evaluator
     folder : RunFiles
         Files of a run whose pilot is not complete.

@@ -32,7 +32,7 @@ class Run:
     policy: AskTell
     #: Cost of the run in the unit of the cost, including the pilot.
     spent: float
-    #: Part of this cost that an earlier run paid, whose table was reused.
+    #: Part of ``spent`` that was paid by an earlier run whose table was reused.
     inherited: float
     #: Budget in the unit of the cost; None for a race without a budget.
     budget: float | None

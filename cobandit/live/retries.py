@@ -37,9 +37,11 @@ LONGEST_ALONE = 30.0
 #: A contrast is a failure on an instance after an answer on another one. With this
 #: number of contrasts, the instance counts as the cause, if ``patience`` has passed.
 CONTRASTS_LATE = 3
-#: Number of contrasts that is needed before ``patience`` has passed.
+#: Number of contrasts after which the instance counts as the cause, if ``patience`` has
+#: not passed yet (see `CONTRASTS_LATE`).
 CONTRASTS_EARLY = 5
-#: Number of contrasts that is needed if the failure is a timeout.
+#: Number of contrasts after which the instance counts as the cause, if the failure is a
+#: timeout (see `CONTRASTS_LATE`).
 CONTRASTS_TIMED_OUT = 1
 #: Number of tries, if no other instances are left, before an answered evaluation is
 #: repeated for comparison.
@@ -52,7 +54,7 @@ def back_off(tries: int) -> float:
 
 
 class TimedOut(Failure):
-    """A failure by the time limit of an evaluation, which may have been billed."""
+    """The failure of an evaluation that exceeded its time limit and may be billed."""
 
 
 class Verdict(Enum):
@@ -100,7 +102,7 @@ class Contact:
 
 
 class Retries:
-    """The failures of a run, and the decision what to do after a new one.
+    """The failures of a run, and the decision what to do after the next failure.
 
     Parameters
     ----------
@@ -124,11 +126,11 @@ class Retries:
         contact.rests_until = 0.0
 
     def find_due(self, pull: Pull) -> float:
-        """Return the earliest time of an evaluation's next try; zero for now."""
+        """Return the earliest time of an evaluation's next try; zero means now."""
         return max(self._trials[pull.key].due, self._contacts[int(pull)].rests_until)
 
     def find_silence(self, arm: int, now: float) -> float:
-        """Return the seconds since the first failure after a configuration's answer."""
+        """Return the seconds for which a configuration has failed without an answer."""
         return max(0.0, now - self._contacts[arm].silent_since)
 
     def judge(self, pull: Pull, failure: Failure, now: float) -> Verdict:
@@ -169,7 +171,7 @@ class Retries:
         return Verdict.RETRY
 
     def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Return the number of contrasts after which the instance is the cause."""
+        """Return the number of contrasts that is enough to blame the instance."""
         if elapsed < min(self.patience, LONGEST_ALONE):
             return inf
         if isinstance(failure, TimedOut):
@@ -177,12 +179,12 @@ class Retries:
         return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
-        """Record that a repeated evaluation succeeded; the next failure is scored."""
+        """Record a successful comparison, after which the next failure is scored."""
         self._contacts[int(pull)].silent_since = inf
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 
     def postpone(self, pull: Pull, failure: Failure, now: float) -> float | None:
-        """Postpone an evaluation; return the seconds, or None after ``patience``."""
+        """Postpone an evaluation; return the pause, or None after ``patience``."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
         remaining = self.patience - self.find_silence(int(pull), now)

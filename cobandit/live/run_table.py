@@ -78,8 +78,9 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
     """Return the fields of the table's card.
 
-    The profiling split consists of the pilot's instances, and the limits of objectives
-    are the limits in the run.
+    The profiling split has the pilot's instances without the left-out ones, and further
+    instances if a card needs more. Objectives have the limits (the values that score 1
+    and 0) that the run used.
     """
     plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()

@@ -33,9 +33,10 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 class RunStage:
-    """A stage of a run: its policy, journal and results. The base class is the pilot.
+    """A stage of a run: its policy, journal and results. This class is the pilot.
 
-    In the pilot, the reward of an evaluation is whether it has a score.
+    In the pilot, the reward of an evaluation is 1 if the evaluation has a score, and 0
+    if it failed.
 
     Parameters
     ----------
@@ -141,7 +142,8 @@ class RunStage:
         """Return whether an outcome can be charged to the budget now.
 
         A free evaluation is charged the smallest cost so far, which has to be known. A
-        failure without a cost can be charged only after an evaluation has succeeded.
+        failure without a cost can be charged only after an evaluation of this run has
+        succeeded.
         """
         if not isinstance(outcome, Failure):
             return (
@@ -158,7 +160,7 @@ class RunStage:
 
     @property
     def left_out(self) -> set[int]:
-        """Positions in the order of the instances that are left out for all arms."""
+        """Positions, in the order, of the instances that are left out for all arms."""
         return set(np.flatnonzero(getattr(self.policy, "left_out", [])).tolist())
 
     def report_known(self, pull: Pull) -> bool:
@@ -200,11 +202,11 @@ class RunStage:
         self._report(pull, numbers)
 
     def charge_failure(self, pull: Pull, failure: Failure) -> None:
-        """Charge the cost of a failure to the budget; the policy requests a retry."""
+        """Charge the cost of a failure, so that the policy repeats the evaluation."""
         self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
-        """Report a final failure, at its own cost or the configuration's mean cost."""
+        """Report a final failure; without a cost, it costs the configuration's mean."""
         cost = failure.cost or self.mean_cost(int(pull))
         self._report(pull, {FAILED_KEY: str(failure), self.plan.cost.column: cost})
 
@@ -247,7 +249,8 @@ class MainStage(RunStage):
 
     Costs, limits and budget are computed from the pilot. A method that evaluates each
     instance at most once also receives the pilot's results. Any other method starts
-    with the first instance after the pilot's, and repeats the order after its end.
+    with the first instance after the pilot's. When the order of the instances ends, it
+    begins again.
     """
 
     name = "run"

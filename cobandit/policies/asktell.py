@@ -26,8 +26,9 @@ class Pull(int):
     ----------
     number : int
         Number of the evaluation among the evaluations of its arm, from 0. An evaluation
-        that is repeated after a failure keeps its number. For policies that evaluate
-        each instance at most once, it is the position of the instance in their order.
+        that is repeated after a failure keeps its number. If the policy evaluates each
+        instance at most once, the number is the position of the instance in the
+        policy's order.
 
     Examples
     --------
@@ -63,7 +64,8 @@ class AskTell:
 
     A part of the budget is reserved for each evaluation in flight: the largest declared
     cost of its arm. If an observed cost has exceeded the largest declared cost of its
-    arm, all reserves are multiplied by the largest such ratio.
+    arm, all reserves are multiplied by the largest ratio of an observed cost to this
+    declared cost.
 
     Attributes
     ----------
@@ -82,8 +84,8 @@ class AskTell:
     #: Name in figures and tables.
     label = ""
 
-    #: Whether the last evaluation may exceed the budget, as in the definition of T(B).
-    #: A replay then does not count this evaluation.
+    #: Whether the last evaluation may exceed the budget. A replay allows this and does
+    #: not count this evaluation, because T(B) is the number of pulls within the budget.
     overdraw = False
 
     #: Largest declared cost of one evaluation of each arm, shape (K,).

@@ -123,13 +123,15 @@ class CoHVUCBV(CoHVUCB):
 
 
 #: Newton's method stops after a step below this size. The next step would be about the
-#: square of it.
+#: square of this size.
 STEP = 1e-7
 #: Largest number of Newton's steps.
 MOST_STEPS = 100
-#: The first guess of eta assumes a small divergence only if it is above this value.
+#: The first guess of eta is the value for a small divergence, if that value exceeds
+#: this constant.
 START = 3.0
-#: Smallest log eta. At this value, x and y are at the ends of their ranges.
+#: Smallest log eta. There, the optimal mean rewards and the optimal mean cost are at
+#: the ends of their ranges.
 LEAST_LOG_ETA = -690.0
 
 
@@ -198,9 +200,9 @@ def find_largest_efficiency(
     r"""Return the largest efficiency of means within a divergence from empirical means.
 
     For a multiplier eta > 0, the optimal mean reward is :math:`x = (1 + \eta r) / (1 +
-    \eta)`, and `cheapest` gives the optimal cost. Their divergence falls as eta grows.
-    Newton's method finds the eta at which the divergence equals ``allowed``. The kernel
-    compiles this function.
+    \eta)`, and `cheapest` gives the optimal cost. The divergence of these optimal means
+    falls as eta grows. Newton's method finds the eta at which the divergence equals
+    ``allowed``. The kernel compiles this function.
 
     Parameters
     ----------

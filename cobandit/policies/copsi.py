@@ -20,8 +20,8 @@ class CoPSI(GapElimination):
 
     Examples
     --------
-    Feedback has no noise. Arm 2 is dominated, and arm 1 costs four times as much as
-    each other arm.
+    Feedback has no noise. Arm 2 is dominated, and arm 1 costs four times as much as any
+    other arm.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSI(costs=[1, 4, 1], budget=40, n_objectives=2)
@@ -107,8 +107,8 @@ class CoPSIAdaptive(CoPSIExact):
     Examples
     --------
     The first target is the same as in `CoPSIExact`, 50 / (5/3 * 6) = 5. Arm 1 is
-    removed after 5 pulls, which cost 20. The other 30 pay for a total of 15 pulls of
-    each of the other two arms, of which 5 are already made.
+    removed after 5 pulls, which cost 20. The remaining budget of 30 pays for 15 pulls
+    of each of the other two arms, including the 5 pulls that are already made.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIAdaptive(costs=[1, 4, 1], budget=50, n_objectives=2)

@@ -19,9 +19,9 @@ from cobandit.policies.removal_depths import planned_depth
 
 #: Evaluations of each configuration at the first comparison.
 FIRST_LOOK = 5
-#: Relative growth of this number from one comparison to the next.
+#: Relative growth of the number of evaluations from one comparison to the next.
 STEP = 0.05
-#: Smallest threshold of a gap long before the planned removal, in standard errors.
+#: Smallest threshold of a gap while the planned removal is far off, in standard errors.
 LEAST_CLEAR = 3.0
 #: Number that is added to the sum of squared deviations in every estimate of a
 #: variance: the largest variance of a variable in [0, 1].
@@ -139,9 +139,9 @@ class CoPSIOnce(Once):
 
     Examples
     --------
-    Evaluating everything would cost 60. Configuration 1 costs four times as much as
-    each other one. After three evaluations it is clearly on the front, and is accepted.
-    Later, configuration 2 is rejected, because 0 dominates it.
+    Evaluating everything would cost 60. Configuration 1 costs four times as much as any
+    other. After three evaluations it is clearly on the front, and is accepted. Later,
+    configuration 2 is rejected, because configuration 0 dominates it.
 
     >>> rewards = [[0.75, 0.25], [0.25, 0.75], [0.5, 0.125]]
     >>> finder = CoPSIOnce(costs=[1, 4, 1], budget=30, n_objectives=2, n_instances=10)
@@ -178,7 +178,7 @@ class CoPSIOnce(Once):
             costs, budget, n_objectives, n_instances, largest_costs=largest_costs
         )
 
-        #: Square of the threshold of a gap long before the planned removal.
+        #: Square of the threshold of a gap while the planned removal is far off.
         self.chance = max(LEAST_CLEAR**2, 2 * log(self.n_arms * self.n_objectives))
 
         #: Number of instances on which all active configurations are compared, n.
@@ -264,7 +264,7 @@ class CoPSIOnce(Once):
             self.evidence.lower_limit()
 
     def _smallest_t_statistics(self) -> NDArray[np.float64]:
-        """Return the smallest paired t-statistic of j over i, shape (k, k)."""
+        """Return the smallest paired t-statistic over the objectives, shape (k, k)."""
         n = self.depth
         active = self._active
         means = self._sums[active] / n
@@ -322,7 +322,7 @@ class CoPSIOnce(Once):
     def _next_clear(
         self, gaps: NDArray[np.float64], front: NDArray[np.bool_]
     ) -> _Removal | None:
-        """Return the removal of the clearest configuration; None if unclear."""
+        """Return the removal of the clearest configuration; None if it is not due."""
         n = self.depth
         target = self._target()
         can_evaluate_everything = target == self.n_kept

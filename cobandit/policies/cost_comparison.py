@@ -11,7 +11,8 @@ from cobandit.policies.copsi_once import PRIOR_VARIANCE
 
 #: Quantities whose front a race can identify. The paper compares objectives only.
 FRONTS = ("objectives and cost", "objectives")
-#: Smallest sum of squared differences of a pair of arms: one difference of size 1.
+#: Smallest sum of squared deviations that a comparison of two arms assumes: that of one
+#: deviation of size 1.
 LEAST_SCATTER = 1.0
 
 Floats = NDArray[np.float64]
@@ -90,7 +91,7 @@ def find_affordable(
 
 
 class CostMargin(NamedTuple):
-    """Comparison of an arm's cost with another arm's, in units of the larger mean.
+    """Comparison of the costs of two arms, in units of the larger mean cost.
 
     The fields are arrays of one shape, or numbers.
     """
@@ -126,7 +127,8 @@ def compare_costs(
     For scores, variance estimates allow for one difference as large as the range [0, 1]
     (`cobandit.ParetoRace`). Costs have no known range, so the larger of the two mean
     costs replaces the length of this range. A difference that is the same on every
-    instance counts as exact, for example that of declared costs or of prices per call.
+    instance counts as exact, for example a difference of declared costs or of prices
+    per call.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ def compare_costs(
     n : int
         Number of instances.
     scale : float
-        Standard error of a mean over the root of its sum of squared deviations.
+        Standard error of a mean, divided by the root of the sum of squared deviations.
     share, amount : float
         As in `CostTolerance`.
 

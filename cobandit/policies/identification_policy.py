@@ -140,9 +140,9 @@ class IdentificationPolicy(AskTell):
         Returns
         -------
         ndarray of int
-            Sorted numbers of the accepted arms, and of the active arms that form the
-            empirical Pareto set among these. After a complete run, one arm is active.
-            Arms without an evaluation are not recommended.
+            Sorted numbers of the accepted arms, and of the empirical Pareto set of the
+            active arms. After a complete run, one arm is active. Arms without an
+            evaluation are not recommended.
         """
         active = self._active[self._scored[self._active] > 0]
         return self._front(active, self.mean_rewards)
@@ -167,7 +167,7 @@ class IdentificationPolicy(AskTell):
             )
 
     def _schedule(self) -> Iterator[int | None]:
-        """Yield the arm of each next pull, or None while results are missing.
+        """Yield the arms to pull, one by one, or None while results are missing.
 
         The policy advances the generator when `ask` needs the next arm, and after the
         last result of a phase. Subclasses yield the pulls of a phase by `_evaluate`.
@@ -175,7 +175,7 @@ class IdentificationPolicy(AskTell):
         raise NotImplementedError
 
     def _evaluate(self, target: int) -> Iterator[int | None]:
-        """Yield pulls of active arms up to ``target`` each, then wait for results."""
+        """Yield active arms up to ``target`` pulls each, then wait for the results."""
         yield from self._hand_out(target)
         while self._flying:
             yield None
@@ -198,7 +198,7 @@ class IdentificationPolicy(AskTell):
         return self.costs if self.overdraw else super()._set_aside
 
     def _affords(self, cost: float) -> bool:
-        """Return whether the budget without spend and reserves is enough for a cost."""
+        """Return whether the unspent and unreserved budget is enough for a cost."""
         return self._committed + cost <= _budget.add_slack(self.budget)
 
     def _begin(self, pull: Pull) -> None:

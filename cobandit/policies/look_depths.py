@@ -1,4 +1,4 @@
-"""The numbers of instances (depths) at which a race compares its arms (looks)."""
+"""The looks of a race: the numbers of instances (depths) at which it compares arms."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -9,7 +9,8 @@ from scipy import special
 
 from cobandit.policies.look_depths import FIRST_LOOK, list_looks
 
-#: Growth of log n that is assumed for the first look in the division of the error.
+#: Growth of log n that is assumed for the first look, when the error is divided among
+#: the looks.
 FIRST_GROWTH = 0.3
 
 
@@ -31,8 +32,8 @@ def find_crossing_chances(
     equal means, the mean difference over its standard error is a standardised Brownian
     bridge, because the population is finite. In the time :math:`\log(n / (N - n))`,
     this is a stationary Gaussian process. The formula is Siegmund's approximation of
-    the first passage of this process, observed at the looks below N. For probabilities
-    up to 5 %, their sum agrees with simulations to within 20 %.
+    the first passage of this process, observed at the looks below N. If the sum of the
+    probabilities is at most 5 %, it agrees with simulations to within 20 %.
 
     Parameters
     ----------
@@ -118,9 +119,9 @@ def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.flo
 def widen(threshold: float, depth: int, n_instances: int) -> float:
     """Return a threshold that is enlarged because variances are estimated.
 
-    This approximates Student's quantile by the normal one, to first order. The increase
-    is proportional to the share of unseen instances, because only the variance on these
-    instances matters.
+    If the threshold is a normal quantile, the result is Student's quantile to first
+    order. The increase is proportional to the share of unseen instances, because only
+    the variance on these instances matters.
 
     Examples
     --------

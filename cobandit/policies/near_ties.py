@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: A rival of an arm is less than this number of standard errors from the boundary at
-#: which it covers the arm. An arm that another arm exceeds by this number in every
-#: quantity is no candidate.
+#: The distance of a rival from the boundary of covering an arm is below this number of
+#: standard errors. An arm that another arm exceeds by this number in every quantity is
+#: no candidate.
 NEAR = 2.0
-#: An arm in reach is less than this number of standard errors from the boundary at
-#: which it covers another arm.
+#: The distance of an arm in reach from the boundary of covering another arm is below
+#: this number of standard errors.
 REACH = 3.0
 #: Probability that an exact tie is in reach.
 TIES_IN_REACH = 0.9973
@@ -46,7 +46,8 @@ def count_near_ties(
     scores on a few instances exceed thresholds more often than `find_crossing_chances`
     predicts. If means are spread by two standard errors, q is 0.82, and the weight of a
     rival is a fifth; with a spread of three, it is a seventieth. Most rivals are then
-    not exact ties, and the second and third term count an eighth of them.
+    not exact ties, and the second and third term count one near tie per eight contested
+    candidates or rivals.
 
     Parameters
     ----------
@@ -97,7 +98,8 @@ class Others(NamedTuple):
     #: errors from the boundary at which it covers the arm.
     rivals: NDArray[np.bool_]
     #: Shape (..., k, C). True if the other arm is in reach in one of the C compared
-    #: quantities: less than three standard errors from this boundary.
+    #: quantities: less than three standard errors from the boundary at which it covers
+    #: the arm.
     reached: NDArray[np.bool_]
 
 
@@ -114,7 +116,7 @@ def place_others(
     above, above_error : ndarray, shape (..., k, C)
         Differences of the other arms minus the arm, and their standard errors.
     within, within_error : ndarray, shape (..., k, C)
-        The same differences, with the tolerance added to the other arms.
+        The same differences plus the tolerance, and their standard errors.
 
     Examples
     --------

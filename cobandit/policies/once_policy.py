@@ -113,8 +113,8 @@ class Once(IdentificationPolicy):
     def _front_of_shared(self) -> NDArray[np.int64]:
         """Return the accepted arms, and the front of the active arms.
 
-        Active arms are compared on the instances that they share. Before they share
-        one, only accepted arms are returned.
+        Active arms are compared on the instances that they share. Before they share an
+        instance, only accepted arms are returned.
         """
         shared = self._rewards[self._shared()]
         compared = self._active if len(shared) else self._active[:0]

@@ -17,8 +17,8 @@ def count_claims(n_arms: int, n_objectives: int, n_dominated: int, n_front: int)
 
     This is the largest number of true claims whose rejection could make a membership
     wrong, over all possible sizes p of the front. A member of the front has one claim
-    per other configuration: that this one is not above it in some objective. A
-    dominated configuration has D claims about one of its dominators.
+    per other configuration j: in some objective, j is not above the member. A dominated
+    configuration has D claims about one of its dominators.
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ class PairedEvidence:
 
     A claim that no remaining evaluations can make true is rejected without a bet. This
     is so if :math:`S_q` exceeds N - q by more than the tolerance of ties. After N
-    evaluations, ``spared`` is exact, and ``above`` contains every true statement. It
-    may also contain false ones, from claims that were rejected wrongly before.
+    evaluations, ``spared`` is exact, and ``above`` contains every true statement.
+    ``above`` may also contain false statements, from claims that were wrongly rejected
+    before.
 
     Parameters
     ----------

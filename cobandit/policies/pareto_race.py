@@ -31,8 +31,8 @@ from cobandit.policies.race_standing import Calls, Standing, beats
 from cobandit.policies.race_sums import Contrasts, RaceSums
 from cobandit.policies.tolerance_evidence import ToleranceEvidence, next_certified_look
 
-#: A half-width allows for z^2 / 3 unseen differences of the largest size, where z is
-#: the threshold and 3 is this number.
+#: A half-width allows for z^2 / `UNSEEN` unseen differences of the largest size. Here z
+#: is the threshold.
 UNSEEN = 3.0
 #: Reduction of the threshold in forecasts, in standard errors. Chance decides some
 #: pairs earlier than their current estimates suggest.
@@ -42,7 +42,7 @@ ANTICIPATED = 0.5
 class ForecastLook(NamedTuple):
     """Forecast of a look, a comparison of all active arms of a race."""
 
-    #: Number of new units that are evaluated before the look.
+    #: Number of new units (instances or clusters) that are evaluated before the look.
     n_units: int
     #: Arms that are active before the look.
     active: NDArray[np.int64]
@@ -90,13 +90,13 @@ class ParetoRace(Once):
     their cost. Costs are reported with the scores (`tell`), and a lower cost is better.
     The tolerance of costs is an amount a in the user's unit, or a share r: j can cover
     i only if it costs at most :math:`(1 + r)\, c_i + a`. No configuration of at most
-    the same cost dominates a returned one by more than the tolerance. If a cheap
-    configuration is the only one that covers a removed one, it may be returned in
-    addition to a better one of about the same cost. Costs have no known upper bound, so
-    the larger of two mean costs scales their comparison. A difference that is the same
-    on every instance counts as exact, such as a difference of declared costs or of
-    prices per call (`compare_costs`). With ``front="objectives"``, costs are charged
-    but not compared, as in the paper.
+    the same cost dominates a returned one by more than the tolerance. A cheap
+    configuration may be the only one that covers some removed configuration. It may
+    then be returned in addition to a better configuration of about the same cost. Costs
+    have no known upper bound, so the larger of two mean costs scales their comparison.
+    A difference that is the same on every instance counts as exact, such as a
+    difference of declared costs or of prices per call (`compare_costs`). With
+    ``front="objectives"``, costs are charged but not compared, as in the paper.
 
     The threshold z of a look is corrected for m near ties (`find_thresholds`), and m is
     computed again at every look. A *candidate* is an active configuration i that no
@@ -116,12 +116,13 @@ class ParetoRace(Once):
     Here c is the number of candidates with a rival, and r is the mean number of rivals
     of a candidate. q is the share of the other configurations within three standard
     errors of the boundary, in the objective with the largest share (`count_near_ties`).
-    A rival that i certainly covers still counts after its removal, while i is active.
-    The reason is that among many ties, the last active one is the luckiest, and its
-    evidence must be corrected for all of them. The correction is therefore larger for a
-    list of almost equal prompts than for a list with a few clear leaders. The second
-    term of h allows for rare differences that have not been seen. If :math:`z^2 / 3` of
-    them are expected, the probability of seeing none is :math:`e^{-z^2 / 3}`.
+    A rival that i certainly covers still counts after the removal of the rival, while i
+    is active. The reason is that among many tied configurations, the last active one is
+    the luckiest. Its evidence must be corrected for all these ties. The correction is
+    therefore larger for a list of almost equal prompts than for a list with a few clear
+    leaders. The second term of h allows for rare differences that have not been seen.
+    If :math:`z^2 / 3` of them are expected, the probability of seeing none is
+    :math:`e^{-z^2 / 3}`.
 
     If every comparison is right, three statements hold at the end (proof: `Standing`):
 
@@ -149,9 +150,9 @@ class ParetoRace(Once):
     evaluates whole clusters in a uniformly random order. Clusters then replace
     instances in all definitions above. The score of a configuration on cluster g is
     :math:`\sum_{q \in g} X_{iq} / \max_g |g|`, and the tolerance is multiplied by the
-    mean size of a cluster over the largest size. This score is a sum rather than a mean
-    over the cluster, because its mean over clusters is proportional to the mean over
-    instances.
+    ratio of the mean to the largest size of a cluster. This score is a sum over the
+    cluster rather than a mean, because the mean of such sums over clusters is
+    proportional to the mean over instances.
 
     Parameters
     ----------
@@ -195,8 +196,8 @@ class ParetoRace(Once):
 
     Notes
     -----
-    Time :math:`O(K^2 D)` per instance and per look, of which there are about
-    :math:`20 \log(N / 20)`; memory :math:`O(K^2 D + N K D)`.
+    Time :math:`O(K^2 D)` per instance and per look; memory :math:`O(K^2 D + N K D)`.
+    There are about :math:`20 \log(N / 20)` looks.
 
     Examples
     --------
@@ -258,8 +259,9 @@ class ParetoRace(Once):
         self._largest_size = int(np.diff(self._starts).max())
         n_units = len(self._starts) - 1
         self._looks = list_looks(n_units)
-        #: Thresholds that 1, 2, ... near ties exceed with probability ``error``, in
-        #: standard errors. One row per look before the last, and at least 2 K columns.
+        #: Thresholds in standard errors, one row per look before the last. With m near
+        #: ties, any of them exceeds column m - 1 at some look with probability
+        #: ``error``. There are at least 2 K columns.
         self.thresholds = find_thresholds(
             n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error
         )
@@ -319,17 +321,17 @@ class ParetoRace(Once):
 
     @property
     def _is_kept(self) -> NDArray[np.bool_]:
-        """Mask of units with instances that are not left out, shape (G,)."""
+        """Mask of units (instances or clusters) not left out entirely, shape (G,)."""
         return np.add.reduceat(~self.left_out, self._starts[:-1]) > 0
 
     @property
     def _n_units(self) -> int:
-        """Number of units with instances that are not left out."""
+        """Number of units (instances or clusters) that are not left out entirely."""
         return self.n_kept if self.cluster is None else int(self._is_kept.sum())
 
     @property
     def _mean_size(self) -> float:
-        """Mean size of a cluster over the largest size."""
+        """Mean size of a cluster, divided by the largest size."""
         return self.n_kept / max(1, self._n_units * self._largest_size)
 
     @property
@@ -582,7 +584,7 @@ class ParetoRace(Once):
     def _compare(
         self, active: NDArray[np.int64], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
-        """Yield blocks of active arms, compared with all active arms at a depth."""
+        """Yield blocks of active arms, and their comparisons with all active arms."""
         unseen = 1 - depth / self._n_units
         margin = self.cost_margin._replace(
             amount=self.cost_margin.amount * self._mean_size
@@ -627,7 +629,7 @@ class ParetoRace(Once):
         )
 
     def _count_outdone(self, calls: Calls) -> None:
-        """Add, per arm, the number of rivals just removed that the arm covers."""
+        """Count, for each arm, the rivals that it covers and that were just removed."""
         before = self._active
         stayed = np.isin(before, self._standing.active)
         removed = ~stayed & ~self._standing.returned[before]
@@ -688,7 +690,7 @@ class ParetoRace(Once):
 def _read_evidence(
     evidence: ToleranceEvidence, active: NDArray[np.int64]
 ) -> tuple[Calls, NDArray[np.float64]]:
-    """Return the certain comparisons of a certified race, and equal strengths.
+    """Return the certain comparisons of a certified race, and zeros as strengths.
 
     The evidence decides only which arms are covered, so no arm counts as dominated.
     """

@@ -1,4 +1,4 @@
-"""The state of the arms in a race: active, returned or removed, and by which arms."""
+"""The state of the arms in a race: active, returned, or removed and covered."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Calls(NamedTuple):
 
 
 class Standing:
-    r"""The active, returned and removed arms of a race, and the arms that cover these.
+    r"""The active, returned and removed arms of a race, with covers of removed arms.
 
     A *look* is a comparison of all active arms, and a *call* is a certain result for
     two of them (`Calls`). An arm is *present* if it is active or returned. A *cover* of
@@ -48,9 +48,9 @@ class Standing:
 
     1. Dominated arms are removed, weakest first. The dominators of such an arm become
        covers of the arms that it covered.
-    2. An arm that a remaining arm covers within the tolerance is removed, most
-       expensive first. An arm that is the only cover of a removed arm is not removed,
-       because being covered is not transitive, unlike dominance.
+    2. Arms that a remaining arm covers within the tolerance are removed, most expensive
+       first. An arm that is the only cover of a removed arm is not removed, because
+       being covered is not transitive, unlike dominance.
     3. An arm is *fine* if no active arm may dominate it by more than the tolerance. A
        fine arm is returned, and no longer evaluated, as soon as it is not needed to
        decide whether another arm is fine. When all active arms are fine, all of them

@@ -23,8 +23,9 @@ SUPPLIED = frozenset(
     | {"cost_range", "costs", "expected_costs", "largest_costs", "cluster"}
 )
 
-#: Compiled implementations of policies for replays (kernels), by class, which
-#: `cobandit.replay.kernels` registers. A policy without a kernel is replayed in Python.
+#: Kernels by policy class: compiled implementations for replays. The module
+#: `cobandit.replay.kernels` registers them. A policy without a kernel is replayed in
+#: Python.
 KERNELS: dict[type[AskTell], Any] = {}
 
 
@@ -55,8 +56,8 @@ def get_kind(policy: type[AskTell]) -> str:
 def list_methods(kind: str | None = None) -> dict[str, type[Policy]]:
     """Return the methods by name, including imported user-defined ones.
 
-    If two classes have the same name, a built-in class has priority. Among others, the
-    class that was defined last counts, so a notebook can redefine a class.
+    If two classes have the same name, a built-in class has priority. Among user-defined
+    classes, the class that was defined last counts, so a notebook can redefine a class.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from cobandit.dominance import TIE
 
-#: Sizes b_s of a bet, in units of N / (N - q + 1) over the standard deviation of a
-#: paired difference.
+#: Sizes b_s of a bet on the q-th of N instances. Their unit is N / (N - q + 1), divided
+#: by the standard deviation of a paired difference.
 BET_SIZES = np.array([0.1, 0.2, 0.4])
 #: Largest share of the capital that one instance may cost.
 LARGEST_LOSS = 0.99
@@ -18,8 +18,8 @@ STEP = 0.02
 #: Number of instances at the first deposit of capital. There is another deposit
 #: whenever this number has doubled.
 FIRST_DEPOSIT = 5
-#: Value for the clarity of a cover that is impossible because of the costs. It is
-#: finite, so that the diagonal, -inf, is never chosen.
+#: Clarity of the statement that j covers i, if j costs too much to cover i. It is
+#: finite, so that a configuration never covers itself (clarity -inf).
 HOPELESS = -1e300
 
 
@@ -64,8 +64,8 @@ class ToleranceEvidence:
     :math:`E[G_q \mid \text{past}] \le 1`.
 
     Each configuration i has a *purse* of capital, initially 1 / K. After 5, 10, 20, 40,
-    ... instances, half of the purse is deposited, that is, bet from then on. It is used
-    for two statements:
+    ... instances, half of the purse is deposited, that is, bet from then on. The
+    deposit is used for two statements:
 
     - *j covers i*, where j is the configuration that most clearly covers i. The amount
       is deposited on each of the D claims of the pair (i, j), because j covers i only
@@ -82,7 +82,7 @@ class ToleranceEvidence:
     With probability at least 1 - error over the order of the instances, the following
     holds at all times:
 
-    1. If a configuration of the Pareto set is certainly covered, this is right.
+    1. If a configuration of the Pareto set counts as certainly covered, it is covered.
     2. No configuration outside the Pareto set is spared from one that is above it by
        the tolerance or more in every objective.
 
@@ -109,7 +109,7 @@ class ToleranceEvidence:
         Entry [i, j] is True if j certainly does not dominate i by the tolerance or
         more.
     purse : ndarray, shape (K,)
-        Capital of each configuration that is not yet deposited.
+        Capital that each configuration has not yet deposited.
 
     Notes
     -----
@@ -201,7 +201,7 @@ class ToleranceEvidence:
     def read(
         self, active: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which arms certainly cover which, and which may still dominate which.
+        """Return masks of pairs: j certainly covers i, and j may still dominate i.
 
         Returns
         -------

@@ -418,7 +418,7 @@ def _rho_of_everything(source: Source) -> float:
 def _read_shares(
     share: Iterable[float] | float | None, everything: float
 ) -> dict[float, float]:
-    """Return a mapping from rho to the share that it is, empty without shares."""
+    """Return the shares by the rho that each share equals; empty without shares."""
     if share is None:
         return {}
     shares = share if isinstance(share, Iterable) else [share]

@@ -29,7 +29,7 @@ def spread(
     scheduler: str | None = None,
     shared: tuple[Any, ...] = (),
 ) -> Iterator[None]:
-    """Run the joblib calls in a context in parallel, as `run` does.
+    """Make joblib calls run in parallel, as in `run`, while the context is open.
 
     Raises
     ------
@@ -104,8 +104,8 @@ def run(
 ) -> list[Any]:
     """Return ``[function(*shared, *task) for task in tasks]``, computed in parallel.
 
-    Ctrl-C ends the run with a warning. The results of the first tasks, which are
-    finished, are then returned.
+    Ctrl-C ends the run with a warning. The returned results are then those of the tasks
+    before the first unfinished task.
 
     Parameters
     ----------

@@ -223,7 +223,7 @@ def run_class(
 def order_clusters(
     cluster: Sequence[Any], seed: int, replication: int
 ) -> NDArray[np.int64]:
-    """Return the random order of instances in a replication, by whole clusters.
+    """Return the random order of instances in a replication; clusters stay together.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ def leaders(
     by: tuple[str, ...] = ("rho",),
     largest: bool = False,
 ) -> pd.DataFrame:
-    """Return the best method per budget, and methods that do not differ significantly.
+    """Return, per budget, the best method and methods that are not clearly worse.
 
     Parameters
     ----------
@@ -207,11 +207,11 @@ def leaders(
         Results of `replay_online` or `replay_identification`, with one set of options
         per method.
     column : str
-        Compared column, such as ``"standard_regret"``. Smaller is better.
+        Compared column, such as ``"standard_regret"``.
     by : tuple of str
         Columns whose combinations of values (cells) have separate rows.
     largest : bool
-        Whether larger values are better.
+        Whether larger values are better; by default, smaller values are.
 
     Returns
     -------

@@ -146,8 +146,8 @@ def finite_mean_limits(
         beyond each limit with probability at most (1 - level) / 2. Otherwise, they are
         quantiles of draws from Polya's urn (see the module). If more than `MOST_DRAWN`
         scores are missing, the shares of scores among the draws are approximated by
-        gamma variables of the same mean and variance. The limits of the sum are then
-        half a score wider, as a continuity correction.
+        gamma variables of the same mean and variance. As a continuity correction,
+        each limit of the sum is then moved outwards by half the range of a score.
 
     Examples
     --------
@@ -224,8 +224,8 @@ def _smallest_missing_sums(
 def _fewest_hits(hits: Floats, n_drawn: Floats, total: Floats, tail: float) -> Floats:
     """Return a lower limit of the number of hits in a population, by bisection.
 
-    This is the smallest number with which a draw has at least ``hits`` hits with
-    probability above ``tail``.
+    The limit is the smallest number of hits in the population for which a sample of
+    size ``n_drawn`` has at least ``hits`` hits with probability above ``tail``.
     """
     left = hits - 1
     right = hits + total - n_drawn
@@ -251,7 +251,7 @@ def _draw_smallest_sum(
 
 @lru_cache(maxsize=4)  # most samples of a table have the same size
 def _draw_balls(n_balls: int, n_draws: int) -> NDArray[np.int64]:
-    """Return numbers of balls drawn from Polya's urn, shape (DRAWS, n_draws)."""
+    """Return the indices of balls drawn from Polya's urn, shape (DRAWS, n_draws)."""
     rng = np.random.default_rng(0)
     balls = rng.integers(0, n_balls, (DRAWS, n_draws))
     for number in range(1, n_draws):
@@ -293,8 +293,8 @@ def _bet(
 
     Scores are in [0, 1], and there is one bet per score. Under the hypothesis, the mean
     of the remaining scores is at most :math:`m_q` before the q-th bet, and capital is
-    bet on a larger score. The earlier scores determine the stake that is best for n
-    scores and the level. A bet can lose at most .9 of the capital:
+    bet on a larger score. The stake uses the variance of the earlier scores, and is
+    best for n scores and the given level. A bet can lose at most .9 of the capital:
 
     .. math::
 

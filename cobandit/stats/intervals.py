@@ -142,7 +142,7 @@ def _find_limits(
 
 
 def _count(scores: Floats, present: np.ndarray) -> tuple[Floats, Floats]:
-    """Return distinct values and their counts; binary scores have two values."""
+    """Return scores with a count each; binary scores are counted by value."""
     if np.isin(scores, (0.0, 1.0)).all():  # an absent score is zero
         hits = scores.sum(axis=1)
         misses = present.sum(axis=1) - hits

@@ -1,4 +1,4 @@
-"""A test for clusters: columns whose equal values mark instances that score alike."""
+"""A test for clusters: columns in which instances with equal values score alike."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ NOTICEABLE = 0.02
 
 
 class Likeness(NamedTuple):
-    """A column with correlated scores among instances of equal value."""
+    """A column in which instances with equal values have correlated results."""
 
     column: str  #: name of the column
     n_clusters: int  #: number of its values
     measure: str  #: objective, or "cost", with the smallest effective size
     correlation: float  #: intraclass correlation, in [0, 1]
-    #: number of independent instances with which a mean would be as precise
+    #: number of independent instances that would give a mean of the same precision
     effective_size: float
     p_value: float  #: p-value of the hypothesis that instances are independent
 
 
 def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
-    r"""Return the columns whose equal values mark instances with correlated results.
+    r"""Return columns in which instances with equal values have correlated results.
 
     For each configuration, the deviations of scores (or costs) from their mean are
-    summed over the instances with the same value of a column. The statistic is the sum
-    of squares of these sums over all values and configurations, standardised. It is
-    compared with the largest such statistic over all columns and measures, under
+    summed over the instances with the same value of a column. The squares of these
+    sums are added over all values and configurations. This total, standardised, is
+    compared with the largest total over all columns and measures, under
     permutations of the instances (Westfall and Young). The correlation is estimated by
     analysis of variance,
 
@@ -156,7 +156,7 @@ def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
 def _find_measures(
     table: EvaluationTable, arm: Ints, instance: Ints
 ) -> dict[str, Floats]:
-    """Return, per objective and cost, the deviations from each arm's mean, (K, I).
+    """Return deviations from each arm's mean, (K, I), by objective and for the cost.
 
     Costs are replaced by their logarithms. Quantities that do not vary are left out.
     """

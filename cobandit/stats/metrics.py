@@ -131,7 +131,8 @@ def cover(
 ) -> NDArray[np.float64]:
     r"""Return the smallest tolerance within which returned arms cover every arm.
 
-    An arm j covers i within a tolerance if no objective of i is larger by more.
+    An arm j covers i within a tolerance if i is in no objective better than j by more
+    than the tolerance.
 
     .. math:: \max_i \min_{j \in \hat P} M(i, j)^+
 
@@ -146,8 +147,8 @@ def cover(
     Returns
     -------
     ndarray, shape (...)
-        Tolerance; 0 if every arm is returned, or is in no objective above some returned
-        arm. It is infinite if, because of the costs, no returned arm can cover some
+        Tolerance. It is 0 if, for every arm, there is a returned arm that is nowhere
+        worse. It is infinite if, by costs, some arm cannot be covered by any returned
         arm.
 
     Examples
@@ -228,8 +229,8 @@ def beyond_tolerance(
     Returns
     -------
     ndarray, shape (R,)
-        Largest violation of a promise; 0 if none is violated. It is infinite if,
-        because of the costs, no returned arm can cover some arm.
+        Largest violation of a promise; 0 if none is violated. It is infinite if, by
+        costs, some arm cannot be covered by any returned arm.
 
     Examples
     --------

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: Smallest number of evaluations, present and missing, of a configuration to be tested.
+#: A configuration is tested only if it has at least this number of evaluations, and
+#: lacks at least this number.
 FEWEST = 3
 
 
@@ -30,8 +31,8 @@ class Dependence(NamedTuple):
 
     configuration: str | None  #: name; None for all configurations together
     measure: str  #: the objective in which the instances differ, or "cost"
-    missing: int  #: number of missing evaluations
-    total: int  #: number of present and missing evaluations
+    missing: int  #: number of missing evaluations (or clusters)
+    total: int  #: number of present and missing evaluations (or clusters)
     #: mean score (or geometric mean cost) of the other configurations on instances
     #: where this configuration is missing
     where_missing: float
@@ -56,12 +57,12 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
 
     For each configuration with missing evaluations, the instances on which it is
     missing are compared with the instances on which it is present. They are compared by
-    the scores of the *other* configurations, each minus its mean, and by the logarithms
-    of their costs. The statistic is a difference of means over its standard error. It
-    is compared with the largest statistic over all configurations and measures, under
-    permutations of the instances (Westfall and Young). The sum of the statistics over
-    configurations is also tested, for each measure, because it is large if there are
-    many small differences of one sign.
+    the scores of the *other* configurations and by the logarithms of their costs, each
+    minus the mean of its configuration. The statistic is a difference of means over its
+    standard error. It is compared with the largest statistic over all configurations
+    and measures, under permutations of the instances (Westfall and Young). The sum of
+    the statistics over configurations is also tested, for each measure, because it is
+    large if there are many small differences of one sign.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
 
 
 def _find_cases(table: EvaluationTable) -> Iterator[_Case]:
-    """Yield a test case per objective or cost and configuration with missing rows."""
+    """Yield a case per configuration with missing rows, in each objective and cost."""
     rows = table.rows
     arm = rows["config"].cat.codes.to_numpy()
     _, instance = np.unique(rows["instance"].cat.codes, return_inverse=True)

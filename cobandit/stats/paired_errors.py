@@ -176,9 +176,10 @@ def compare(first: int, second: int, replays: int) -> dict[str, float]:
         ``best`` and ``worst``, the smallest and the largest p-value of `mcnemar` over
         all possible numbers of common errors; ``independent``, the p-value if this
         number is its expectation for independent errors (rounded); ``needed``, the
-        smallest number of common errors from which on all p-values are at most `LEVEL`,
-        or NaN; and ``fisher`` and ``score``, the p-values of Fisher's exact test and of
-        the score test with pooled variance, which ignore the pairing.
+        smallest number of common errors such that this and all larger numbers have
+        p-values of at most `LEVEL`, or NaN if there is none; and ``fisher`` and
+        ``score``, the p-values of Fisher's exact test and of the score test with pooled
+        variance, which ignore the pairing.
 
     Examples
     --------
@@ -287,8 +288,8 @@ def constrained_mle(
 ) -> float:
     """Return the maximum-likelihood probability that only the second method errs.
 
-    The constraint is that the probability that only the first method errs is larger by
-    ``delta``.
+    The constraint is that this probability plus ``delta`` is the probability that only
+    the first method errs.
 
     Parameters
     ----------

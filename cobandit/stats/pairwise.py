@@ -42,7 +42,7 @@ class PairGaps(NamedTuple):
 
     arms: Ints  #: shape (k,), numbers of the k arms
     ratios: Floats  #: shape (rows, k, K), t-statistics of the gaps
-    errors: Floats  #: shape (rows, k, K), standard errors for new instances
+    errors: Floats  #: shape (rows, k, K), standard errors for an infinite population
     gaps: Floats  #: shape (rows, k, K), positive if the other arm is ahead
     #: shape (rows, k, K), standard errors in ``ratios``. They are smaller than
     #: ``errors`` if the population is the benchmark itself.
@@ -60,7 +60,8 @@ class SharedMeans(NamedTuple):
     #: (see `Paired`)
     added: Floats
     counts: Ints  #: shape (k, m), number of shared instances
-    #: shape (k, m), number of clusters of these; without clusters, of instances
+    #: shape (k, m), number of clusters of the shared instances; without clusters,
+    #: number of these instances
     units: Ints
 
 
@@ -170,8 +171,8 @@ class Paired:
     def _vary_one_more(self) -> Floats:
         """Return the variance that the additional instances contribute, (D + 1, K).
 
-        An additional instance has the variance pooled over all arms. For costs, this is
-        the variance relative to the mean cost of the arm.
+        An additional instance has the variance pooled over all arms. Variances of costs
+        are divided by the squared mean cost of their arm before they are pooled.
         """
         n = self.units.astype(float)
         costs = self._centres[-1]
@@ -318,9 +319,9 @@ class Paired:
     def dominance(self, arms: Ints | None = None) -> Iterator[PairGaps]:
         """Yield blocks of comparisons between ``arms`` (by default all) and all arms.
 
-        In the standard order, a certain equality in a coordinate counts as being ahead
-        in it. Equality is certain for exact means on the benchmark, and for costs that
-        are equal on every instance.
+        In the standard order, two arms that are certainly equal in a coordinate both
+        count as ahead in it. Equality is certain for exact means on the benchmark, and
+        for costs that are equal on every instance.
         """
         everyone = np.arange(len(self.costs))
         arms = everyone if arms is None else arms
@@ -417,7 +418,8 @@ class Paired:
 def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
     """Return the mask of pairs of arms whose costs are equal on every shared instance.
 
-    The variance of such a gap comes only from the additional instances.
+    For such a pair, the variance of the gap in cost comes only from the additional
+    instances.
     """
     square = compared.squares[row]
     varies_by_one_more = square - compared.added[row] <= TIE * square
@@ -426,6 +428,6 @@ def _cost_the_same(compared: SharedMeans, gaps: Floats, row: int) -> Bools:
 
 
 def _widen(units: Ints) -> Floats:
-    """Return factors of influences that make their sums of squares unbiased."""
+    """Return factors for influences, so that their sums of squares are unbiased."""
     factors: Floats = np.sqrt(units / np.maximum(units - 1.0, 1.0))
     return factors

@@ -18,7 +18,8 @@ Ints = NDArray[np.int64]
 
 #: Level of the tests: probability of a report if nothing is wrong.
 FALSE_ALARMS = 0.01
-#: Number of permutations for a small table, and for a very large table.
+#: Largest number of permutations, for a small table, and smallest number, for a very
+#: large table.
 MOST_PERMUTATIONS = 999
 FEWEST_PERMUTATIONS = 199
 #: Number of values that all permutations of a test may process together.
@@ -33,8 +34,8 @@ def draw_orders(n_instances: int, numbers_per_order: int, seed: int) -> Ints:
     n_instances : int
         Number of instances, I.
     numbers_per_order : int
-        Number of values that the statistics of one order process. If it is large, fewer
-        orders are drawn.
+        Number of values that are processed to compute all statistics for one order. If
+        it is large, fewer orders are drawn.
     seed : int
 
     Returns

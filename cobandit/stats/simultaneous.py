@@ -1,4 +1,4 @@
-r"""Levels of single comparisons at which all decided memberships are right together.
+r"""Levels of single comparisons at which all decisions on the front are jointly right.
 
 Critical values come from a step-down max-t procedure, with comparisons paired on
 instances. Configurations share instances, so their t-statistics are correlated, and the
@@ -26,7 +26,7 @@ from cobandit.stats import evaluations as dense
 from cobandit.stats.evaluations import Bools, Floats, Ints
 from cobandit.stats.pairwise import Paired, PairGaps
 
-#: Largest number of draws of the largest statistic, taken if time and memory allow.
+#: Number of draws of the largest statistic, if time and memory allow so many.
 DRAWS = 2000
 #: Smallest number of draws of the largest statistic.
 FEWEST_DRAWS = 200
@@ -35,7 +35,7 @@ WORK = 10**9
 #: Smallest number of draws beyond a quantile. If there are fewer, Bonferroni's level is
 #: used.
 BEYOND = 5
-#: Gap, in standard errors, from which on its sign counts as certain.
+#: If a gap has at least this number of standard errors, its sign counts as certain.
 CLEAR = 3.0
 
 
@@ -46,7 +46,8 @@ class Levels(NamedTuple):
     #: off the front
     off_front: float
     #: level of the test that a configuration is better than another one in some
-    #: coordinate. It is on the front if this holds against every other one
+    #: coordinate. A configuration is on the front if it passes this test against each
+    #: of the other configurations
     on_front: float
 
 
@@ -115,9 +116,10 @@ class DrawnErrors:
 class ClearestEvidence(NamedTuple):
     """For each arm, the clearest evidence that another arm dominates it."""
 
-    #: shape (K,), smallest t-statistic of this other arm over the coordinates
+    #: shape (K,), smallest t-statistic over the coordinates, for the other arm that
+    #: gives the clearest evidence
     ratios: Floats
-    #: shape (K,), number of instances or clusters that the two arms share
+    #: shape (K,), number of instances or clusters that the arm and this other arm share
     shared: Ints
 
 
@@ -144,21 +146,21 @@ def find_clearest_evidence(compared: Paired) -> ClearestEvidence:
 
 
 def find_levels(compared: Paired, alpha: float, seed: int = 0) -> Levels:
-    r"""Return levels of single tests at which all decided memberships hold jointly.
+    r"""Return levels of single tests at which all decisions on the front hold jointly.
 
     Let :math:`g_i = \max_j \min_d t_{ij}^{(d)}` be the clearest evidence that some j
     dominates i. If :math:`g_i` is large, i is off the front; if :math:`-g_i` is
     large, i is on the front. Every possible error gets an equal part of alpha. For
     configurations that may be wrongly included in the front, this part is divided among
     the compared coordinates. For configurations that may be wrongly excluded, the level
-    comes from the distribution of the largest of their :math:`g_i`, if none of them is
-    dominated.
+    comes from the distribution of the largest of their :math:`g_i`. This distribution
+    is computed under the hypothesis that none of them is dominated.
 
     Parameters
     ----------
     compared : Paired
     alpha : float
-        Probability that any decided membership is wrong.
+        Largest probability that any decision about the front is wrong.
     seed : int
 
     Returns
@@ -225,7 +227,7 @@ def _count_draws(compared: Paired) -> int:
 
 
 def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
-    """Return the mask of arms whose membership is decided at these levels."""
+    """Return the mask of arms that these levels decide to be on or off the front."""
     critical_off = critical_values(clearest.shared, levels.off_front)
     critical_on = critical_values(clearest.shared, levels.on_front)
     settled: Bools = clearest.ratios > critical_off
@@ -298,7 +300,7 @@ def _largest(
 
 
 def _level(largest: NDArray[np.float32], alpha: float) -> float:
-    """Return the level for a quantile of the largest statistic; 0 for few draws."""
+    """Return the level for a quantile of the largest statistic; 0 if draws are few."""
     if not len(largest) or alpha * largest.shape[1] < BEYOND:
         return 0.0
     quantile = np.quantile(largest.max(axis=0), 1 - alpha, method="higher")

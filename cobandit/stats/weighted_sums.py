@@ -164,8 +164,8 @@ def find_quantile(
     Parameters
     ----------
     chance : callable
-        Increasing function of k means that returns the probabilities that the weighted
-        means are below them.
+        Increasing function. Given one mean per sample, it returns the probabilities
+        that the weighted means are below these means.
     values, counts : ndarray, shape (k, m)
         Scores of the samples and their counts, for the first guess.
     tail : float
@@ -184,7 +184,7 @@ def find_quantile(
     def distance(mean: Floats) -> Floats:
         """Return the normal quantile of the probability at a mean, minus the goal.
 
-        It is nearly linear in the mean.
+        This difference is nearly linear in the mean.
         """
         inner = np.clip(chance(mean), 1e-300, 1 - 1e-16)
         return np.asarray(scipy.special.ndtri(inner) - goal)

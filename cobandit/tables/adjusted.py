@@ -138,7 +138,7 @@ class AdjustedMeans:
         self._factor = linalg.cho_factor(information + scale * self._same)
 
     def _solve(self, right: Floats) -> Floats:
-        """Solve for arm effects with mean zero in each part, given (K,) or (K, R)."""
+        """Solve for arm effects with mean zero in each part; ``right`` is (K, ...)."""
         effects = linalg.cho_solve(self._factor, right)
         centred: Floats = effects - self._same @ effects
         return centred

@@ -92,7 +92,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Read a member with Arrow's codec, which zipfile only has since Python 3.14."""
+    """Read a Zstandard member with Arrow; zipfile cannot do so before Python 3.14."""
     with open(str(archive.filename), "rb") as file:
         file.seek(member.header_offset)
         # the header of a member ends in the lengths of its name and its extra field

@@ -72,7 +72,7 @@ def _fill_masked(array: ArrayLike) -> np.ndarray:
 
 
 def _name(kind: str, names: Iterable[str] | None, count: int) -> list[str]:
-    """Return names as text; without names, numbered names such as config07."""
+    """Return names as text; if none are given, make names such as config07."""
     if names is None:
         n_digits = len(str(count - 1))
         return [f"{kind}{number:0{n_digits}}" for number in range(count)]

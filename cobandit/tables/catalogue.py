@@ -14,15 +14,15 @@ from cobandit.tables.card import Card, read_card
 from cobandit.tables.storage import file_sha256, read
 from cobandit.tables.table import EvaluationTable
 
-#: Environment variable that disables downloads, unless its value is 0.
+#: Environment variable that disables downloads, unless its value is 0 or empty.
 OFFLINE = "COBANDIT_OFFLINE"
 
 #: Seconds without data after which a download is aborted.
 PATIENCE = 8.0
 
 
-#: Environment variable with the path of a folder that has NAME/FILE for each table that
-#: is not bundled.
+#: Environment variable with the path of a folder. Records of a table NAME that
+#: is not bundled are read from NAME/FILE in this folder, if this file exists.
 MIRROR = "COBANDIT_MIRROR"
 
 
@@ -209,7 +209,7 @@ def _places(card: Card) -> tuple[Path | None, Path]:
 
 
 def _import_pooch() -> ModuleType:
-    """Import pooch only when a download needs it, because the import is slow."""
+    """Import pooch only for tables that are not bundled, because the import is slow."""
     with warnings.catch_warnings():
         # pooch loads tqdm, which warns in every notebook without ipywidgets
         warnings.simplefilter("ignore")

@@ -128,7 +128,7 @@ def describe_problem(detail: dict[str, Any]) -> str:
 
 
 def _find_model(annotation: Any) -> type[BaseModel] | None:
-    """Return the model class in a field's type, such as that of a list's entries."""
+    """Return the model class in a field's type, such as Model in ``list[Model]``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_model, get_args(annotation))), None)

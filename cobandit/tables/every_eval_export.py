@@ -199,7 +199,7 @@ def _write_configuration(
 
 
 def _find_latency(table: EvaluationTable) -> Objective | None:
-    """Return the objective that is computed from seconds, if it is not the only one."""
+    """Return the efficiency from seconds, unless it is the table's only objective."""
     efficiency = Objective(
         name="efficiency", column="seconds", transform="inverse-percentile"
     )

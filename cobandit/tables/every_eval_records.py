@@ -107,7 +107,7 @@ def describe_result(
 
 
 def _describe_generation(settings: pd.Series) -> dict[str, Any]:
-    """Return settings as numeric fields of the format, and all others as text."""
+    """Return settings in `GENERATION` as numbers, and all other settings as text."""
     values = {
         str(name): value
         for name, value in settings.items()

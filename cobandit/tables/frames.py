@@ -15,7 +15,7 @@ from cobandit.tables.encoded_names import encode_names
 from cobandit.tables.profiling import default_profiling
 from cobandit.tables.row_checks import check_columns
 
-#: Name of the data frame, and of the arguments next to it, in messages.
+#: Place that messages name for a fault in the data frame or in another argument.
 FRAME = "from_frame"
 
 UNKNOWN_LICENSE = "not stated"

@@ -175,7 +175,8 @@ def _search(
 ) -> Iterator[tuple[tuple[str, ...], list[JsonRecord], bool]]:
     """Yield all records in a value and in nested objects.
 
-    Each is a tuple: keys that lead to the records, records, whether these are a list.
+    Each result is a tuple: the keys that lead to the records, the records, and whether
+    the records are a list.
     """
     records = as_records(value)
     if records:
@@ -272,7 +273,7 @@ def _is_numbered(column: Any) -> bool:
 
 
 def _read_by_name(value: Mapping[str, Any]) -> list[JsonRecord]:
-    """Return the records of an object of records, which may have a few other values."""
+    """Return the records of an object whose values are mostly records."""
     records = {
         name: record for name, record in value.items() if isinstance(record, dict)
     }

@@ -218,8 +218,8 @@ class Prices:
         Raises
         ------
         TableError
-            The message shows the missing lines of the file, or another choice of the
-            cost.
+            The message shows the line to write into a file of prices, and offers tokens
+            as the cost.
         """
         problem = f"neither this file nor {package()} has a price of {model!r}"
         if not self.file:
@@ -232,7 +232,7 @@ class Prices:
         raise_fault(place or self.file or "prices", problem, remedy, "no-price")
 
     def describe(self, models: Iterable[tuple[str, str | None]]) -> str:
-        """Describe where the prices of models come from, and of which day they are.
+        """Describe the sources of the models' prices, and the day of package prices.
 
         Examples
         --------
@@ -305,7 +305,7 @@ class Prices:
 def _candidates(
     model: str, base_url: str | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield possible names and vendors of a model, which may be ``vendor/name``."""
+    """Yield possible names and vendors of a model that may be named ``vendor/name``."""
     if base_url is not None:
         yield model, {"provider_api_url": base_url}
     vendor, slash, rest = model.partition("/")

@@ -326,7 +326,7 @@ def _make_frame(
 
 
 def _expand_json(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Add the fields of columns of JSON text as columns after these."""
+    """Parse columns of JSON text, and add a column for each field after its text."""
     parts: list[pd.DataFrame] = []
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]

@@ -21,7 +21,7 @@ class Records(NamedTuple):
     arms: pd.DataFrame
     #: Names of the I instances.
     instances: tuple[str, ...]
-    #: Values of each objective's column whose scores are 1 and 0.
+    #: For each objective, the two values of its column that have the scores 1 and 0.
     limits: dict[str, tuple[float, float]]
     #: Number of each row's configuration, shape (N,).
     arm: npt.NDArray[np.int64]

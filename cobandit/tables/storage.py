@@ -168,8 +168,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     Raises
     ------
     TableError
-        If the file cannot be written, or if the table is a part of another table with a
-        split that no card can describe.
+        If the file cannot be written, or if no card can describe the table's split, as
+        for some parts of other tables.
 
     Examples
     --------

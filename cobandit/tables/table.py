@@ -89,14 +89,16 @@ class EvaluationTable(TableStatistics):
             Column that names the instance.
         cost : str, float or mapping
             Column with the cost of each evaluation, or one cost for all evaluations, or
-            a cost per configuration by its name. By default each evaluation costs 1.
+            a mapping from the names of configurations to costs. By default each
+            evaluation costs 1.
         unit : str, optional
             Unit of the cost, such as USD; by default the name of its column.
         objectives : mapping or sequence of str
             Columns with values in [0, 1], where larger is better; their names become
-            the names of the objectives. Or a mapping from the name of an objective to
-            such a column; to ``(column, transform)``, where the transform is a key of
-            :data:`~cobandit.tables.transforms.TRANSFORMS`; or to a dictionary with the
+            the names of the objectives. Or a mapping from names of objectives to such
+            columns. Instead of a column, the mapping may give ``(column, transform)``,
+            where the transform is a key of
+            :data:`~cobandit.tables.transforms.TRANSFORMS`, or a dictionary with the
             fields of an objective on a card, such as ``limits``.
         arms : sequence of str
             Further columns that describe the configuration.
@@ -200,8 +202,8 @@ class EvaluationTable(TableStatistics):
         Raises
         ------
         TableError
-            As in `from_frame`, with the configuration and the instance instead of the
-            row; also if shapes and numbers of names do not agree.
+            As in `from_frame`, but the message names the configuration and the instance
+            instead of the row. Also if shapes and numbers of names do not agree.
 
         Examples
         --------
@@ -343,8 +345,8 @@ class EvaluationTable(TableStatistics):
     def take_profiling(self) -> EvaluationTable:
         """Return a table in which both splits have this table's profiling rows.
 
-        With replays on the returned table, settings can be chosen without using the
-        evaluation split, which then judges the chosen settings.
+        Replays on the returned table can choose settings without this table's
+        evaluation split. Replays on this table can then judge the chosen settings.
 
         Returns
         -------
@@ -393,7 +395,7 @@ class EvaluationTable(TableStatistics):
         return EvaluationTable(self.card, self.notes, records)
 
     def select_objectives(self, *names: str) -> EvaluationTable:
-        """Return the table with some of its objectives, in this order.
+        """Return the table with some of its objectives, in the given order.
 
         Parameters
         ----------

@@ -11,8 +11,8 @@ import pandas as pd
 from cobandit.tables.card import FREE, Card
 from cobandit.tables.records import Records
 
-#: If the costs that replace zeros are at least this share of an arm's total cost, this
-#: cost counts as made up, and no ratio is computed from it.
+#: If the costs that replace zeros are at least this share of an arm's total cost, the
+#: arm's cost counts as made up, and no ratio is computed from this cost.
 MADE_UP_SHARE = 0.01
 
 
@@ -52,7 +52,7 @@ class TableContents:
 
     @property
     def configs(self) -> tuple[str, ...]:
-        """Names of the K configurations, sorted: the position is the arm number."""
+        """Sorted names of the K configurations; arm i is the name at position i."""
         return tuple(self._records.arms.index)
 
     @property
@@ -77,7 +77,7 @@ class TableContents:
 
     @property
     def limits(self) -> dict[str, tuple[float, float]]:
-        """Copy of the values of each objective's column whose scores are 1 and 0."""
+        """By objective, the two values of its column that have the scores 1 and 0."""
         return dict(self._records.limits)
 
     @property
@@ -115,7 +115,7 @@ class TableContents:
 
     @cached_property
     def free_evaluations(self) -> np.ndarray:
-        """Number of evaluations of each arm whose cost was zero, int (K,).
+        """Number of free evaluations (cost zero) of each arm, int of shape (K,).
 
         The card may state these numbers. Otherwise, an evaluation counts as free if its
         cost is at most the ``smallest_cost`` on the card.

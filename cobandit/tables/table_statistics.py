@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ReplayRows(NamedTuple):
     """Rows of the evaluation split, from which a replay draws its feedback.
 
-    Arm i has the rows ``offsets[i]`` to ``offsets[i + 1]``, sorted by instance.
+    Arm i has the rows ``offsets[i]:offsets[i + 1]``, sorted by instance.
     """
 
     #: Cost of each row in the card's unit, float64 of shape (N,).
@@ -126,16 +126,16 @@ class TableStatistics(TableContents):
         Parameters
         ----------
         split : {"all", "evaluation", "profiling"}
-            Split over which means are computed. Replays use ``"evaluation"`` as true
-            means.
+            Split over which means are computed. The true means of replays are those of
+            ``"evaluation"``.
 
         Returns
         -------
         DataFrame, K rows
             Indexed by config, with the mean of each objective, ``cost`` (mean, in the
             card's unit), ``instances`` (number) and ``on_front`` (whether the means are
-            Pareto-optimal). With ``"all"``, means are over all instances of the table;
-            if evaluations are missing, they are adjusted by
+            Pareto-optimal). With ``"all"``, means are over all instances of the table.
+            If a configuration lacks evaluations, its means are adjusted by
             :class:`~cobandit.tables.adjusted.AdjustedMeans`. With one split, means are
             plain means over the rows of a configuration.
 

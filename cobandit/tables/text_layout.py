@@ -67,8 +67,8 @@ def recognise_layout(
         the first 50 lines. The usual separator of the suffix is preferred, and
         otherwise the one with the most columns. The decimal mark is a comma if some
         number has a decimal comma and none has a decimal point; in comma-separated
-        files, the comma in 1,234 is not a decimal comma. First lines with only one cell
-        are a title.
+        files, the comma in 1,234 is not a decimal comma. Lines at the beginning
+        that have only one cell are a title.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class TokenCounter(NamedTuple):
 
 
 def count_characters(text: str) -> int:
-    """Return the number of characters over four, rounded up, as a number of tokens.
+    """Estimate the number of tokens as a quarter of the characters, rounded up.
 
     Examples
     --------

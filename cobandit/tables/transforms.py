@@ -7,9 +7,9 @@
 ======================  ==========================================================
 
 tau_low and tau_high are percentiles of x, by default the 5th and the 95th with linear
-interpolation. x_min and x_max are its smallest and largest value. These limits are
-computed over all rows of the *profiling* split, so that the scores of an evaluation do
-not depend on other evaluations in its split. Values beyond the limits are clipped.
+interpolation. x_min and x_max are the smallest and the largest x. These limits are
+computed over all rows of the *profiling* split, so that scores in the evaluation split
+do not depend on each other. Values beyond the limits are clipped.
 """
 
 from collections.abc import Callable
@@ -32,8 +32,8 @@ class Transform(NamedTuple):
     """
 
     #: ``fit(profiling, low, high)`` returns the limits, the two values whose scores are
-    #: 1 and 0, given the values of all configurations in the profiling split, shape
-    #: (n,), and the percentiles on the card.
+    #: 1 and 0. ``profiling`` has the values of all configurations in the profiling
+    #: split, shape (n,). ``low`` and ``high`` are the percentiles on the card.
     fit: Callable[[np.ndarray, float, float], tuple[float, float]]
     #: ``apply(values, one, zero)`` returns the scores of values, given the limits. It
     #: raises a `TableError` if the limits are not valid.

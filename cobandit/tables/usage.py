@@ -2,8 +2,8 @@
 
 Vendors use different names and different sums: the prompt may or may not include cached
 tokens, and the completion may or may not include reasoning tokens. The interpretation
-under which the counts add up to the total is used. If there is none, the counted tokens
-are charged, and a `Doubt` reports the mismatch.
+under which the counts add up to the total is used. If there is none, the larger of the
+total and the sum of the counts is charged, and a `Doubt` reports the mismatch.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ _REASONING = (
     "reasoning_tokens",
 )
 
-#: Names of cache counts that are not part of the prompt's count, if the prompt has one
-#: of the names `_EXCLUSIVE`.
+#: Names of cache counts. The prompt's count excludes these tokens if its own name is in
+#: `_EXCLUSIVE`.
 _CACHED_APART = (
     "cache_read_input_tokens",
     "input_tokens_cache_read",
@@ -132,7 +132,7 @@ class _Counts:
         self.doubts: list[Doubt] = []
 
     def find(self, names: tuple[str, ...]) -> tuple[str, int] | None:
-        """Return the first positive count among some names, or else the first count."""
+        """Return name and value of the first positive count, or of the first count."""
         best = None
         for name in names:
             value: Any = self._raw
@@ -144,7 +144,7 @@ class _Counts:
         return best
 
     def count(self, *names: str) -> int | None:
-        """Return the first positive number under some names, or else the first one."""
+        """Return the first positive count under some names, or else the first count."""
         best = self.find(names)
         return None if best is None else best[1]
 
@@ -172,7 +172,7 @@ class _Counts:
 
 
 class _Parts(NamedTuple):
-    """An assumption about which counts include which others."""
+    """An assumption about which counts exclude cached, written or reasoning tokens."""
 
     #: Whether the prompt's count excludes tokens that were read from a cache.
     cached_apart: bool
@@ -300,7 +300,7 @@ def _readings(
 
 
 def _exceed(usage: Usage, total: int, doubts: list[Doubt]) -> Usage:
-    """Add a doubt that counts do not add up, and add what is missing to the output."""
+    """Add a doubt that counts do not add up, and charge missing tokens as output."""
     shortfall = total - usage.prompt - usage.output
     text = (
         f"prompt {usage.prompt:,} and output {usage.output:,} do not add up to"
@@ -326,7 +326,7 @@ def _complete(
     prompt_text: str | None,
     answer_text: str | None,
 ) -> Reading:
-    """Return the numbers of tokens, with missing ones estimated from total or text."""
+    """Return the numbers of tokens; estimate missing ones from the total or a text."""
     if total is not None and prompt is not None:
         return Reading(Usage(prompt, 0, max(0, total - prompt)), doubts)
     if total is not None and output is not None:

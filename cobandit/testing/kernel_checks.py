@@ -163,7 +163,7 @@ def check_kernel(method: Method, seeds: Iterable[int] = range(10)) -> None:
 
 
 def _draw_options(chosen: Spec, rng: np.random.Generator) -> Spec:
-    """Return a spec with random values for common options that it does not give."""
+    """Return a spec with random values for the common options that are not given."""
     drawn: dict[str, Any] = {
         # small radii test the variance, large ones test the clipping
         "alpha": 10 ** rng.uniform(-4, 0.5),

@@ -39,7 +39,7 @@ from cobandit.testing.small_tables import table_of
 
 
 def bad_tells(arm: int, n_arms: int = 2) -> dict[str, tuple[Any, Any, Any]]:
-    """Return arguments that `tell` must reject (arm, reward, cost), by the reason.
+    """Return, by reason, arguments (arm, reward, cost) that `tell` must reject.
 
     One evaluation of ``arm`` is in flight, and there are two objectives.
 
@@ -240,10 +240,10 @@ def check_budget(method: Method, seeds: Iterable[int] = range(5)) -> None:
     """Check that a policy stays within its budget, except for its last evaluation.
 
     With fixed costs, the budget must never be exceeded. With random costs, only the
-    last evaluation may exceed it. With several evaluations in flight, this is the last
-    request of an online policy; an identification policy with ``largest_costs`` must
-    never exceed the budget. The smallest budget in a `BudgetError` must be accepted,
-    and a smaller budget must not.
+    last evaluation may exceed the budget. With several evaluations in flight, only the
+    last request of an online policy may exceed the budget, and an identification policy
+    with ``largest_costs`` must never exceed it. The smallest budget in a `BudgetError`
+    must be accepted, and a smaller budget must not.
     """
     for policy, table, rng in draw_policies(method, seeds):
         limit = _budget.add_slack(policy.budget)
@@ -299,8 +299,8 @@ def check_copies(method: Method, seeds: Iterable[int] = range(3)) -> None:
     """Check that copies of a policy, made from its options or a pickle, are equivalent.
 
     Options are read after a run, and the pickle is made during a run. Policies that use
-    generators cannot be pickled, and skip this part; a `Journal` restores such
-    policies.
+    generators cannot be pickled, so their pickles are not checked. A `Journal` restores
+    such policies.
     """
 
     def require_same(copy: Any, original: Any, events: list[Event], kind: str) -> None:

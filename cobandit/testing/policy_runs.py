@@ -158,7 +158,7 @@ def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
 def with_failures(
     evaluate: Evaluate, rng: np.random.Generator, billed: float
 ) -> Evaluate:
-    """Return a function with which a third of the evaluations fail.
+    """Return a version of ``evaluate`` that fails in a third of the calls.
 
     A failure costs the share ``billed`` of the evaluation's cost.
     """

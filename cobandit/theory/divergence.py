@@ -54,10 +54,10 @@ def bernoulli_divergence(mean: ArrayLike, other: ArrayLike) -> NDArray[np.float6
 
 
 def cheapest(share: float, multiplier: float, cost_ratio: float) -> float:
-    """Return the cost of the most efficient point, as the share z of its range.
+    """Return the cost of the most efficient point, scaled from [lambda, 1] to [0, 1].
 
-    z is the root in [0, q] of the quadratic equation in the module's docstring, where q
-    is ``share`` and eta is ``multiplier``.
+    The scaled cost is z, the root in [0, q] of the quadratic equation in the module's
+    docstring, where q is ``share`` and eta is ``multiplier``.
     """
     span = 1 - cost_ratio
     constant = multiplier * share * cost_ratio
@@ -102,7 +102,8 @@ def least_divergence(
 
     Examples
     --------
-    With one objective and equal costs, it is the divergence of two binary variables.
+    With one objective and equal costs, the result is the divergence of two binary
+    variables.
 
     >>> round(least_divergence([0.5], 1.0, 0.75, cost_ratio=1.0), 6)
     0.143841

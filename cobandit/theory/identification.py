@@ -46,8 +46,8 @@ def exact_allocation_constant(costs: ArrayLike) -> float:
 
     The maximum is over orders of elimination e, and :math:`C_r` is the total cost of
     the active arms in phase r. The maximum is attained if arms are removed in
-    descending order of cost, because the sum increases if two neighbours are exchanged
-    so that the more expensive one is removed first. The constant is at most
+    descending order of cost: if two consecutive arms are exchanged so that the more
+    expensive arm is removed first, the sum increases. The constant is at most
     :math:`L_{K,\lambda} - 1/(1+\lambda)`, and at most :math:`1 + \log(C_1 / (c^{[K-1]}
     + c^{[K]}))`.
 

@@ -183,8 +183,9 @@ def pull_bound(
 
     The bound holds for Algorithm 1 as printed, which is ``CoHVUCB(...,
     selection="all")`` with unscaled radii. It also holds for ``selection="feasible"``.
-    This selection makes at most :math:`1/\lambda` more pulls in total, and the factor 4
-    is larger than needed. (The paper's proof does not cover this case, which is ours.)
+    This selection makes at most :math:`1/\lambda` more pulls in total. The factor 4 is
+    larger than needed, so the bound also covers these pulls. (This case is ours; the
+    paper's proof does not cover it.)
 
     Parameters
     ----------

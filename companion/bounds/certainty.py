@@ -24,8 +24,9 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
 
         \mathrm E\, \tau \ge \sum_{n=0}^{N-1} (1 - \delta - \beta_n)^+ ,
 
-    where :math:`\beta_n` is the power of the best test of level :math:`\delta` of the
-    second table against the first, from n instances drawn without replacement.
+    where :math:`\beta_n` is the largest power of a test of the second table against the
+    first. The test has level :math:`\delta`, and sees n instances, drawn without
+    replacement.
 
     *Proof.* Consider the test that rejects the second table if the method returns the
     first front after at most n instances. On the second table, this front is wrong, so
@@ -52,8 +53,8 @@ def least_instances(counts: ArrayLike, other: ArrayLike, delta: float) -> float:
     Returns
     -------
     float
-        The bound. Time O(N M), where M is the product, over all kinds but the last, of
-        the larger count plus one.
+        The bound. Time O(N M), where M is the product of :math:`\max(c_g, c'_g) + 1`
+        over all kinds g but the last.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     use disjoint instances. With ``delta=0``, i must be evaluated on all but m - 1
     instances of G. The bound treats the rewards of all other configurations as known,
     so the true minimum may be larger. The bound even holds for a method that knows this
-    table and only verifies it. The literature calls this randomised certificates, or
+    table and only verifies it. Such bounds are known from randomised certificates and
     fractional block sensitivity (Aaronson, 2008; Tal, 2013). `least_instances` bounds
     methods that must find out which instances decide the front.
 
@@ -270,7 +271,7 @@ def _by_size(
     room : ndarray, shape (N,)
         Possible change of each value, largest first.
     change : float
-        Smallest sum of changes that changes the front.
+        Smallest total change of the values that changes the front.
     """
     n_instances = len(room)
     best = np.zeros(n_instances + 1)
@@ -303,7 +304,7 @@ def needed_in(g: ArrayLike, m: ArrayLike, delta: float) -> NDArray[np.float64]:
     Examples
     --------
     If any one of ten instances may decide the front, a method must evaluate nine to
-    miss it with probability 1/10.
+    miss the deciding instance with probability 1/10.
 
     >>> needed_in([10, 10], [1, 2], delta=0.05).round(6)
     array([9. , 6.5])

@@ -1,17 +1,17 @@
 r"""Tail bounds for sampling without replacement, and error bounds from them (ours).
 
 N instances are in uniformly random order. :math:`\hat\mu_n` is the mean over the first
-n instances, of a configuration or of the paired differences of two configurations.
-:math:`\mu` is the mean over all N. All bounds use two facts.
+n instances, and :math:`\mu` is the mean over all N. Both are means of a configuration's
+rewards, or of the paired differences of two configurations. All bounds use two facts.
 
-* :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale, because the last
-  of the first n instances is uniformly distributed on the set of these instances. By
+* :math:`\hat\mu_N, \hat\mu_{N-1}, \dots, \hat\mu_1` is a martingale: given
+  the set of the first n instances, each of them is the n-th with equal probability. By
   Doob's inequality, a bound from :math:`\mathrm E\, e^{s(\hat\mu_n - \mu)}` holds for
   the largest deviation over *all* depths from n to N, without loss.
 * The mean of the first n instances determines the mean of the other N - n:
-  :math:`n (\hat\mu_n - \mu) = (N - n)(\mu - \hat\mu_{\text{rest}})`. The others are a
-  random sample as well. A bound for their mean is therefore a bound for
-  :math:`\hat\mu_n`, and it is sharper if N - n is small.
+  :math:`n (\hat\mu_n - \mu) = (N - n)(\mu - \hat\mu_{\text{rest}})`. The other
+  N - n instances are a random sample as well. A bound for their mean is therefore a
+  bound for :math:`\hat\mu_n`, which is sharper if N - n is small.
 """
 
 from collections.abc import Sequence

@@ -11,11 +11,11 @@ from cobandit.theory.online import horizon
 def one_sided_failure_probability(
     *, n_objectives: int, cost_ratio: float, budget: float, alpha: float = 2.0
 ) -> float:
-    r"""Return a bound on the failure of the concentration event for one arm (ours).
+    r"""Return a bound on the probability that concentration fails for one arm (ours).
 
-    The bound on the probability is :math:`2(D+1)\,T_B^{1-2\alpha}`. The argument for
-    one suboptimal arm needs only 2(D + 1) one-sided statements of the paper's event,
-    about this arm and the best arm (see `companion.bounds.pull_counts`).
+    The bound is :math:`2(D+1)\,T_B^{1-2\alpha}`. The argument for one suboptimal arm
+    needs only 2(D + 1) one-sided statements of the paper's event, about this arm and
+    the best arm (see `companion.bounds.pull_counts`).
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def one_sided_failure_probability(
 def leaving_bound(pulls: int, alpha: float) -> float:
     r"""Return a bound on the probability that a mean ever exceeds its radius (ours).
 
-    A mean exceeds its radius if, after some number s of at most T pulls, the empirical
-    mean is above the true mean by more than the confidence radius.
+    A mean exceeds its radius if, for some s <= T, the empirical mean of s pulls is
+    above the true mean by more than the confidence radius.
 
     .. math::
 
@@ -56,9 +56,9 @@ def leaving_bound(pulls: int, alpha: float) -> float:
                 T^{-2\alpha}
 
     Theorem 1 uses a union bound over sample sizes, and has T instead of :math:`(\log
-    T)^{3/2}`. If the concentration event fails, a run loses at most T. Its expected
-    loss from failures is therefore at most T times :math:`2K(D+1)` times this
-    probability, which vanishes for every alpha > 1/2.
+    T)^{3/2}`. If the concentration event fails, a run loses at most T. The
+    expected loss from failures is therefore at most :math:`2K(D+1)\,T` times this
+    probability. For every alpha > 1/2, this loss vanishes as T grows.
 
     *Proof, by peeling.* Cut 1, ..., T into m blocks of ratio :math:`\beta = T^{1/m}`.
     Let :math:`S_s` be the sum of the first s deviations, and :math:`a = \alpha \log T`.

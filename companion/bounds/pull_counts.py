@@ -9,7 +9,7 @@ differs. Four facts hold for all of them:
   probability at most :math:`T_B^{1-2\alpha}`.
 * If arm i is selected after n of its pulls, :math:`I_i \ge I_{i^\star} \ge
   \nu_{i^\star}`. This implies an upper bound on n. As the upper bound also holds for
-  the last selection, the number of pulls is at most its integer part plus one.
+  the last selection, the number of pulls is at most the bound's integer part plus one.
 * The bounds hold for every ``alpha`` > 0. They are logarithmic in B for alpha >= 1, and
   with `leaving_bound` for alpha > 1/2.
 * The bounds are for the algorithm as printed, ``CoHVUCB(..., selection="all")``.
@@ -158,7 +158,7 @@ def instance_pull_bound(
 ) -> float:
     r"""Return a bound on the pulls of an arm that uses the arm's mean cost (ours).
 
-    Its leading term does not depend on lambda.
+    The leading term of the bound does not depend on lambda.
 
     .. math::
 

@@ -29,11 +29,11 @@ def may_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
 
     The mask contains every arm that can have the largest gap if margins err by less
     than ``slack``. Every empirical gap is :math:`\max\{\Delta_i^-, \Delta_i^+\}`, which
-    increases in each margin. It is therefore between its values with all margins
-    lowered, and with all margins raised, by the slack. An arm is in the mask if its
-    upper value is above every lower value. The mask may also contain arms that cannot
-    have the largest gap, because an error of a mean changes several margins in
-    different directions.
+    increases in each margin. Its lower bound is the gap with all margins lowered by the
+    slack, and its upper bound the gap with all margins raised by the slack. An arm is
+    in the mask if its upper bound is above the lower bounds of all arms. The mask may
+    also contain arms that cannot have the largest gap, because an error of a mean
+    changes several margins in different directions.
 
     Parameters
     ----------
@@ -189,8 +189,8 @@ def largest_complexity(
 ) -> float:
     """Return the largest ratio of the cost of a set to the squared gap of its size.
 
-    Each array of ``sets`` has the masks of sets of one size k, whose gap is the k-th
-    smallest.
+    Each array of ``sets`` has the masks of all sets of one size. The gap of size k is
+    the k-th smallest gap.
     """
     return max(
         float((active @ costs).max() / gaps[active[0].sum() - 1] ** 2)

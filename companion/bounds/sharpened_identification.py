@@ -92,7 +92,7 @@ def sharpened_error_bound(
 
     - Lemma 2 holds if margins err by less than :math:`\gamma_{(k)}/4`, and therefore if
       means err by less than :math:`\gamma_{(k)}/8`.
-    - A target loses at most one pull to its floor, not half of its pulls.
+    - Rounding down reduces a target by at most one pull, not by half of its pulls.
     - There are K - 1 phases, not K.
 
     Parameters
@@ -180,10 +180,10 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
             {(L^\star(c) - \frac12)\, H_{\mathrm{reach}}} \Bigr)
 
     For every cost vector and every p < K, there is a family of K - p + 1 problems with
-    p arms on the front. For every method that spends at most B on average on the first
-    problem, one of two statements holds. Its probability of error on the first problem
-    is above one half. Or its probability of error on another problem of the family is
-    at least the bound above, with the complexity of this other problem. Here c is the
+    p arms on the front. Take a method that spends at most B on average on the first
+    problem. Either the method errs on the first problem with a probability above one
+    half, or it errs on another problem of the family with at least the probability of
+    the bound. The complexity in the bound belongs to this other problem, and c is the
     vector of the costs of any K - p + 1 arms.
 
     Parameters

@@ -21,9 +21,9 @@ def split_pull_bound(
 ) -> float:
     r"""Return the sharpest of our bounds on the pulls of a suboptimal arm (ours).
 
-    Unlike the other bounds, it allows the means of the arm to leave their confidence
-    radii. Its leading term is a quarter of the leading term of `radius_pull_bound` at
-    the `threshold_radius`.
+    Unlike the other bounds, this bound does not assume that the empirical means of the
+    arm are within their confidence radii. Its leading term is a quarter of the leading
+    term of `radius_pull_bound` at the `threshold_radius`.
 
     .. math::
 
@@ -96,13 +96,16 @@ def ratio_leading_constant(gap: float, *, cost_ratio: float) -> float:
             + \Bigl\lfloor \Bigl( \frac{2 + 2/\lambda + \Delta_i}{\lambda \Delta_i}
             \Bigr)^2 \log T_B \Bigr\rfloor + 4 (1 + \log T_B) .
 
-    While both means are within their radii, their ratio is off by at most the bonus. A
-    suboptimal pull therefore requires that twice the bonus is at least the gap, which
-    means :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`. There are
-    four one-sided statements, about rewards and costs of the arm and of the best arm,
-    each at up to t - 1 sample sizes. A statement fails at one sample size with
-    probability at most :math:`(t-1)^{-2}`. The sum over t is the last term. We derived
-    these constants; those in the theorem of Ding et al. may differ.
+    The second term of the index is the bonus, and :math:`\epsilon` is the confidence
+    radius. While the empirical means of reward and cost are within this radius of the
+    true means, their ratio is off by at most the bonus. A suboptimal pull therefore
+    requires that twice the bonus is at least the gap, which means
+    :math:`\epsilon \ge \lambda \Delta_i / (2 + 2/\lambda + \Delta_i)`. The radius gives
+    four one-sided statements, about the rewards and the costs of the arm and of the
+    best arm. Each statement must hold at up to t - 1 sample sizes, and fails at one
+    sample size with probability at most :math:`(t-1)^{-2}`. The sum of these
+    probabilities over t is the last term. We derived these constants; the constants in
+    the theorem of Ding et al. may differ.
 
     Parameters
     ----------

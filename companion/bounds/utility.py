@@ -39,9 +39,9 @@ def completed_utility_bound(
     r"""Return an upper bound on the hypervolume collected within the budget (ours).
 
     The bound is :math:`\nu_{i^\star} (B + 1 - \lambda)`, where Lemma 1 has
-    :math:`\nu_{i^\star} (B + 1)`. It counts only pulls that are completed within the
-    budget. Since :math:`H_i \le \nu_{i^\star} \mu_i^c`, it follows from the upper bound
-    of `counted_cost_bounds`.
+    :math:`\nu_{i^\star} (B + 1)`. Only the pulls that are completed within the budget
+    count. Since :math:`H_i \le \nu_{i^\star} \mu_i^c`, the bound follows from the upper
+    bound of `counted_cost_bounds`.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def page(
         ),
     ] = None,
 ) -> None:
-    """Run a page of the book with your parameters; list them if --output is missing.
+    """Run a page of the book with your parameters; without --output, list parameters.
 
     Some pages have the parameter [b]how[/b], which sets how replays run in parallel:
 

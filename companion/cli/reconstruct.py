@@ -20,8 +20,8 @@ def reconstruct(
     """Draw a reconstruction of one of the paper's tables, which are not public.
 
     A reconstruction is a synthetic table that agrees with numbers that the paper
-    prints. The command fails for the seeds, about a third, whose table misses one of
-    these numbers. Try another --number then.
+    prints. For about a third of the seeds, the table misses one of these numbers, and
+    the command fails. In this case, try another --number.
     """
     from companion import reconstruction
 

@@ -33,8 +33,9 @@ from companion.figures.log_limits import fit_log_axis
 from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
-#: A row of a figure: the experiments for which the paper may print a quantity, the main
-#: one first; its label; and whether the axis is logarithmic.
+#: A row of a figure, which shows one quantity: the experiments for which the paper may
+#: print the quantity, with the main experiment first; the label of the quantity; and
+#: whether the axis is logarithmic.
 FigureRow = tuple[tuple[str, ...], str, bool]
 REGRETS: dict[str, FigureRow] = {
     "efficiency_regret": (("online", "trajectory"), "efficiency regret", True),
@@ -117,7 +118,7 @@ def _panels(
 
 
 def _set_scales(line: Sequence[Axes], logarithmic: bool) -> None:
-    """Share a linear axis in a row of panels, or fit logarithmic ones to each panel."""
+    """Share one linear axis in a row of panels, or fit a logarithmic axis per panel."""
     for ax in line:
         if logarithmic:
             fit_log_axis(ax)
@@ -159,7 +160,7 @@ def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
 def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """Draw regrets, and moving averages of gaps, against the spent share of a budget.
 
-    The budget is the largest one of the experiment on single trajectories.
+    The budget is the largest budget of the experiment ``"trajectory"``.
     """
     trajectories = cells[
         (cells["experiment"] == "trajectory")
@@ -258,8 +259,8 @@ def draw_fronts(
     tables : sequence of EvaluationTable
         If a table has one objective, the x axis is the mean cost.
     chances : mapping of str to ndarray, shape (K,)
-        For each table, the share of random reweightings of the instances under which
-        each configuration is Pareto-optimal.
+        For each table, an array with one share per configuration: the share of random
+        reweightings of the instances under which this configuration is Pareto-optimal.
     """
     figure, axes = plt.subplots(
         1, len(tables), figsize=(_width(tables), 2.5), squeeze=False
@@ -304,7 +305,10 @@ def draw_fronts(
 
 
 def draw_questions(spread: pd.DataFrame) -> Figure:
-    """Draw ratios of the paper's methods to others, with and without redrawn questions.
+    """Draw ratios of two methods' results, with and without redrawn questions.
+
+    The first method is one of the paper's. Its regret or F1 is divided by the regret or
+    F1 of another method.
 
     Parameters
     ----------

@@ -157,10 +157,10 @@ def draw_budget_staircase(budget: float = 40.0) -> Figure:
 def staircase(
     costs: np.ndarray, removed: np.ndarray, budget: float, constant: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each phase, the cost of pulling all active arms, and the target.
+    """Return the cost of one pull of every active arm and the target, for each phase.
 
-    The target of a phase is the number of pulls of each active arm by its end, not
-    rounded.
+    The target of a phase is the number of pulls of each active arm by the end of the
+    phase, without rounding.
 
     Parameters
     ----------

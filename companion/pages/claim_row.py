@@ -79,7 +79,8 @@ def reading_of(*methods: str | None) -> str:
     return READING if READ_METHOD in methods else ""
 
 
-#: Figure of the paper by experiment and, if there are two, by quantity.
+#: Table or figure of the paper for each experiment. If an experiment has two figures,
+#: each has a pair of experiment and quantity as its key.
 FIGURES = {
     ("online", "efficiency_regret"): "Figure 2",
     ("online", "standard_regret"): "Figure 3",

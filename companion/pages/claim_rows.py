@@ -84,7 +84,7 @@ def contrast_rows(
 ) -> Iterator[ClaimRow]:
     """Yield a row for each contrast, a ratio of two methods' regrets or odds.
 
-    Its status is the verdict on the paper's value of the ratio.
+    The status of a row is the verdict on the paper's value of the ratio.
     """
     replayed_ratios = _ratios(cells)
 
@@ -136,10 +136,11 @@ def ordering_rows(
 ) -> Iterator[ClaimRow]:
     """Yield a row for each ordering of methods that the paper states in words.
 
-    Unless the measured tables are the paper's own (``on_originals``), their verdicts on
-    two kinds of orderings do not count. If an ordering concerns one data set, the
-    verdict on the table that replaces it is shown in parentheses. If an ordering
-    compares the two data sets, no verdict is shown.
+    ``on_originals`` is true if the measured tables are the paper's own tables. If it is
+    false, the verdicts of measured tables on two kinds of orderings do not count. For
+    an ordering on one data set, the verdict of the table that replaces this data set is
+    shown in parentheses. For an ordering that compares the two data sets, no verdict is
+    shown.
     """
     measured_verdicts = paper.verdicts(measured)
     replayed_verdicts = paper.verdicts_on_reconstructions(cells)
@@ -207,9 +208,9 @@ ENOUGH = 0.95
 def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRow]:
     """Yield a row for each remark of the paper that does not compare methods.
 
-    Remarks on tables are judged on pairs of drawn reconstructions of both data sets,
-    and are undecided unless 95 % of the pairs agree. Remarks on runs are judged on the
-    bundled reconstructions and on the measured tables.
+    Remarks on tables are judged on pairs of drawn reconstructions, one per data set. A
+    remark is undecided unless 95 % of the pairs agree. Remarks on runs are judged on
+    the bundled reconstructions and on the measured tables.
     """
     tables = [open_table(name) for name in (*results.NAMES, *measured)]
     judged = judge_remarks(tables)

@@ -94,7 +94,7 @@ def _row(name: str, row: Mapping[str, str]) -> str:
 
 
 def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate the contrasts with their verdicts, and how often resamples agree.
+    """Tabulate the contrasts with their verdicts, and the verdicts on resamples.
 
     Parameters
     ----------

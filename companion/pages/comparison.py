@@ -1,4 +1,4 @@
-"""Marks of the paper's values, and of our predictions of them, in a page's figures."""
+"""Marks for the paper's values, and for our predictions of these values, in figures."""
 
 from typing import Any
 

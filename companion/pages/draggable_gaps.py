@@ -1,8 +1,8 @@
-"""The figure of the classification gaps of a few arms that the reader moves.
+"""An interactive figure of classification gaps, in which the reader moves the arms.
 
-The element of the page holds the arms, and a static figure for print and for browsers
-without scripts. The script `book/_static/gaps.js` replaces the static figure, and
-computes the gaps of the moved arms by the definitions of
+The HTML element holds the means of the arms, and a static figure for print and for
+browsers without scripts. The script `book/_static/gaps.js` replaces the static figure.
+It computes the gaps of the moved arms by the definitions of
 `cobandit.dominance.gap_terms`.
 """
 
@@ -35,8 +35,8 @@ LIMITS = (-0.15, 1.15)
 class Square(NamedTuple):
     """A square with one corner at the mean of an arm.
 
-    ``change`` is the change of both scores of the arm that leads to the opposite
-    corner. Its absolute value is the length of a side.
+    Adding ``change`` to both scores of the arm gives the opposite corner. The absolute
+    value of ``change`` is the length of a side.
     """
 
     arm: int
@@ -56,8 +56,9 @@ def find_squares(means: ArrayLike, terms: Sequence[GapTerm], arm: int) -> list[S
     Returns
     -------
     list of Square
-        One square, or two if another arm would be on the front after a gain, and
-        dominated by this arm after a fall.
+        One square, or two squares at the mean of another arm. At one opposite corner,
+        the other arm would be dominated by ``arm``. At the other opposite corner, the
+        other arm would be on the front.
 
     Examples
     --------

@@ -80,8 +80,8 @@ def play_states(
     -------
     DataFrame
         One row per budget: ``method``; ``share``, the budget as a share of the cost of
-        evaluating everything; ``runs``, their number; ``exact``, the number of runs
-        that returned exactly the front. Three columns describe the first run:
+        evaluating everything; ``runs``, the number of runs; ``exact``, the number of
+        runs that returned exactly the front. Three columns describe the first run:
         ``spent``, the spent share of the budget; ``pulls``, the pulls per arm, and
         ``returned``, the returned arms, both as text. They are missing if the budget is
         too small.

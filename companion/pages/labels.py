@@ -20,7 +20,8 @@ import yaml
 STATEMENT = re.compile(
     r"^`{3,}\{prf:(?P<kind>\w+)\} ?(?P<title>.*)\n:label: (?P<label>\S+)", re.MULTILINE
 )
-#: A figure or table of a cell, and a table in the text.
+#: A figure or table that a cell shows, or the directive of a figure or table in the
+#: text.
 FIGURE = re.compile(
     r"^ +figure:\s*\{?\s*name: (?P<label>[\w-]+)(?P<table>\s+classes: table)?"
     r"|\{(?P<directive>table|figure)\}.*\n:name: (?P<other>[\w-]+)",
@@ -94,7 +95,7 @@ def read_labels() -> dict[str, Label]:
 
 
 def read_contents() -> dict[str, int | None]:
-    """Read the pages of the book, in their order, with their numbers as chapters.
+    """Return the pages of the book in order, each with its chapter number or None.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def letters(number: int) -> str:
 
 
 def words_of(label: str, page: str = "") -> str | None:
-    """Return the text that replaces a reference to a label, or None if it is unknown.
+    """Return the text that replaces a reference to a label, or None for unknown labels.
 
     Parameters
     ----------
@@ -193,7 +194,10 @@ def name_statement(kind: str, title: str) -> str:
 def _figures(
     text: str, chapter: int | None, counted: Counter[tuple[int | None, str]]
 ) -> dict[str, str]:
-    """Return the words for the figures and tables of a page, and count them."""
+    """Return the name of each figure and table of a page, such as Figure 6.2, by label.
+
+    The numbers continue from ``counted``, which is updated.
+    """
     words = {}
     for match in FIGURE.finditer(text):
         is_table = match["table"] or match["directive"] == "table"

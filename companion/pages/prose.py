@@ -6,7 +6,7 @@ Markdown; its metadata contains the MyST source, which the book uses.
 
 A page may place a text before the cells that compute its numbers. `tell` shows the text
 as soon as `glue` has recorded all of its numbers. If a number is never recorded, the
-text is not shown. A page can therefore hide a text on tables to which it does not
+text is not shown. A page can therefore hide a text on tables to which the text does not
 apply.
 """
 

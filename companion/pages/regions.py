@@ -1,4 +1,4 @@
-"""Losses of methods on random problems, by how costs differ and relate to quality."""
+"""Losses of methods on random problems, by cost ratio and cost-quality dependence."""
 
 from itertools import product
 
@@ -143,9 +143,9 @@ ANY = "any"
 def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """Tabulate the best methods by cost ratio, dependence and budget.
 
-    A row pools all cells of two classes at one budget, with all numbers of arms.
-    Methods are compared on the same problems. All results on one problem in a row count
-    as one observation.
+    A row pools all cells with one class of cost ratios, one class of dependence and one
+    budget, over all numbers of arms. Methods are compared on the same problems. Within
+    a row, all results on one problem count as one observation.
 
     Parameters
     ----------
@@ -156,8 +156,9 @@ def tabulate_leaders(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per ``costs`` and ``quality``, the names of the two classes, and
-        ``rho``, with the columns of `cobandit.stats.leaders`.
+        One row per ``costs``, ``quality`` and ``rho``, with the columns of
+        `cobandit.stats.leaders`. ``costs`` and ``quality`` are the names of the class
+        of cost ratios and of the class of dependence.
 
     Examples
     --------
@@ -246,8 +247,8 @@ def describe_leader(row: pd.Series) -> str:
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """Return the excess loss of each method over the best method of each cell.
 
-    The result has one row per cell and one column per method. Without any knowledge of
-    the problem, choose the method with the smallest mean.
+    The result has one row per cell and one column per method. If nothing is known about
+    the problem, choose the method with the smallest mean excess loss.
 
     Examples
     --------

@@ -140,8 +140,8 @@ def fit_identification(
     """
     ordered = np.sort(np.asarray(costs, dtype=float))
 
-    # pulls per round of budget if the most expensive arms are removed first; in this
-    # order, the last phases have the most pulls
+    # pulls per unit of rho if the most expensive arms are removed first; in this order,
+    # the last phases have the most pulls
     share = 1 / theory.exact_allocation_constant(ordered)
     per_round = len(ordered) + float(
         (share * ordered.sum() / np.cumsum(ordered)[1:]).sum()

@@ -32,8 +32,8 @@ from companion.paper import experiments, tuning
 PAPER = spec("CoHVUCB", **paper_settings.RADII)
 RHO = max(experiments.ONLINE_RHO)
 
-#: Name of an alternative, compared quantity, and its values by replication with the
-#: default and with the alternative.
+#: Name of an alternative, name of the compared quantity, values of the quantity with
+#: the default, and values with the alternative. Values are by replication.
 Compared = tuple[str, str, ArrayLike, ArrayLike]
 
 
@@ -295,7 +295,8 @@ def widen_radii(
     DataFrame, one row per radius
         ``dataset``; ``radius``; ``mean``, the mean loss, as a share of the best
         possible reward; ``worst``, the mean loss of the worst 5 % of the runs. Columns
-        with the suffixes ``_low`` and ``_high`` are bootstrap 95 % intervals of both.
+        with the suffixes ``_low`` and ``_high`` are the bootstrap 95 % intervals of
+        ``mean`` and of ``worst``.
     """
     runs = replay_online(
         table, list(RADII.values()), rho, replications, seed, **parallel

@@ -15,8 +15,9 @@ LEVELS = (0.5, 0.8, 0.95)
 def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     """Predict each contrast on each table of the second generator.
 
-    Each table takes the place of the paper's table: its contrasts are predicted from
-    its values of the used facts, by runs on the tables of the first generator.
+    Each table takes the place of the paper's table. Its contrasts are predicted from
+    its used facts, which are a few of its results. The prediction is fitted to runs on
+    the tables of the first generator.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def coverage(calibrated: pd.DataFrame) -> pd.Series:
 def widening(calibrated: pd.DataFrame) -> float:
     """Return the smallest widening at which 95 % intervals contain 95 % of contrasts.
 
-    Only tables with odd numbers are used. The others test the result.
+    Only tables with odd numbers are used. The tables with even numbers test the result.
 
     Returns
     -------

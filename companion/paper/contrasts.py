@@ -43,8 +43,8 @@ WORDS = (PREDICTED, CONSISTENT, IN_TENSION, CONTRADICTED, CANNOT_TELL)
 LEVEL = 0.05
 
 
-#: Largest width of the interval of a contrast that is called predicted, as a multiple
-#: of the width of the prior's interval.
+#: Largest width of an interval at which the verdict can be "predicted". The unit is
+#: the width of the prior's interval, which is computed without the used facts.
 SHARP = 0.5
 
 
@@ -76,7 +76,8 @@ class Played(NamedTuple):
         return run_key(dataset, self.experiment, self.rho, method, self.quantity)
 
 
-#: The quantity that judges each experiment, at its largest budget.
+#: Compared quantity of online contrasts, at the largest budget. ``ERROR`` and ``F1``
+#: are the compared quantities of the identification experiments.
 REGRET = Played("online", 32, "efficiency_regret")
 
 
@@ -191,7 +192,8 @@ def predict(
 ) -> Prediction:
     """Predict a value on the paper's table, from the printed used facts.
 
-    The prediction uses the values, and the same facts, on drawn tables.
+    The prediction is fitted to drawn tables, on which the value and the used facts are
+    known.
     """
     used, facts = (
         np.stack([on_scale(key, source[key]) for key in keys], axis=-1)
@@ -210,7 +212,8 @@ def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
     inside : bool
         Whether the printed value is in the 95 % interval.
     width : float
-        Width of the interval over the width of the prior's interval.
+        Width of the interval over the width of the prior's interval, which is computed
+        without the used facts.
     remoteness : float
         Share of tables whose used facts have less leverage than the paper's facts.
 
@@ -328,8 +331,8 @@ def resample_words(
     plays : DataFrame
         As for `arrange_tables`.
     resamples : int
-        Number of resamples, with replacement, of the kept tables and of the prior's
-        tables of each data set.
+        Number of resamples. In each, the kept tables and the tables of the prior are
+        resampled with replacement, per data set.
     seed : int
 
     Returns

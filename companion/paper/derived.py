@@ -12,7 +12,8 @@ from cobandit import theory
 from companion.paper.numbers import Published, published
 
 #: Operations by which the paper derives a number from the values of two methods. They
-#: are monotone in both arguments, so they are extreme at the ends of two intervals.
+#: are monotone in both arguments, so their range over two intervals follows from the
+#: ends of the intervals.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda value, against: value - against,
     "ratio": lambda value, against: value / against,

@@ -1,7 +1,6 @@
 """Summaries of the paper's experiments: means, intervals, and paired comparisons.
 
-A cell is one quantity of one method at one budget, or its comparison with another
-method.
+A cell is one quantity at one budget, for one method or for a comparison of two methods.
 """
 
 from collections.abc import Mapping

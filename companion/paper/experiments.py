@@ -264,8 +264,8 @@ def play(
 def facts(table: EvaluationTable) -> pd.DataFrame:
     """Compute the statistics of a table that the paper reports about its tables.
 
-    The statistics are the columns of Table 1, the range of profiling costs, and the
-    size of the front and the smallest gap of the 14 arms.
+    The statistics are the columns of Table 1 and the range of profiling costs. For the
+    14 arms, they also include the size of the front and the smallest gap.
 
     Returns
     -------
@@ -325,8 +325,8 @@ def summary(
     Returns
     -------
     DataFrame
-        One row per cell, which is one quantity of one method at one budget, or its
-        comparison with another method. The columns are those of `cells` and
+        One row per cell, which is one quantity at one budget, for one method or for a
+        comparison of two methods. The columns are the columns of `cells` and
         `trajectory_cells`, and ``dataset``.
 
     Examples

@@ -49,8 +49,9 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
         p-value of the Mahalanobis distance of all seven contrasts; ``outside``, the
         number of contrasts outside their 95 % intervals; ``as_many``, the number of
         drawn tables with at least as many contrasts outside; ``favour``, the sum of the
-        two scores of CoPSI against PSI-SR over their limits, positive in CoPSI's
-        favour; ``as_favourable``, the number of drawn tables with at least this sum.
+        two scores of CoPSI against PSI-SR, each divided by its limit and positive in
+        CoPSI's favour; ``as_favourable``, the number of drawn tables with at least this
+        sum.
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
@@ -104,9 +105,9 @@ def _score_printed(
 def combine(counts: pd.Series, tables: pd.Series) -> float:
     """Combine the p-values of all data sets by Fisher's method.
 
-    For each data set, ``counts`` is the number of drawn tables, of ``tables`` in total,
-    that deviate at least as much as the paper's. The p-value is the share of these
-    tables, with the paper's table added to both numbers.
+    For each data set, ``tables`` is the number of drawn tables, and ``counts`` is the
+    number of drawn tables that deviate at least as much as the paper's table. The
+    p-value is ``counts`` over ``tables``, after the paper's table is added to both.
 
     Examples
     --------

@@ -151,8 +151,9 @@ def judge_claim(claim: Claim, frame: pd.DataFrame) -> str:
 
     Means are comparable if they differ by at most a tenth of the larger mean. If they
     differ by more, the comparison fails if the interval excludes zero. One advantage or
-    distance is larger than another if their intervals are disjoint. A larger advantage
-    must also be positive, because a smaller disadvantage is not an advantage.
+    distance is larger than another if its whole interval is above the other interval. A
+    larger advantage must also be positive, because a smaller disadvantage is not an
+    advantage.
 
     A claim with several comparisons holds if all of them hold, and fails if one of them
     fails. A claim about most budgets holds if more than half of its comparisons hold,
@@ -254,9 +255,9 @@ Setting = tuple[str, float]
 class _Cells:
     """Results that a claim is about, with their intervals.
 
-    Their keys are data set, budget, method, costs, other method and measure. Costs are
-    None unless the claim is about costs. The other method and the measure are None
-    unless the result is a comparison.
+    The key of a result is a tuple of data set, budget, method, costs, other method and
+    measure. Costs are None unless the claim is about costs. The other method and the
+    measure are None unless the result is a comparison.
     """
 
     def __init__(self, claim: Claim, frame: pd.DataFrame):
@@ -333,9 +334,10 @@ def _compare(claim: Claim, cells: _Cells) -> Iterator[str]:
 def _advantages(
     claim: Claim, cells: _Cells, first: Setting, second: Setting
 ) -> Iterator[str]:
-    """Yield whether each advantage in the first setting is positive and larger.
+    """Yield whether each advantage is positive and larger than in another setting.
 
-    It must be larger than the advantage in the second setting.
+    The advantage in the ``first`` setting must be positive, and larger than the
+    advantage in the ``second`` setting.
     """
     measure = str(claim.measure)
     # in this order, a positive difference is an advantage of the first method

@@ -58,9 +58,10 @@ def played_key(number: Published, method: str | None = None) -> str:
 def value_on_tables(
     values: pd.DataFrame | Mapping[str, Any], number: Published
 ) -> Floats | None:
-    """Return the value of a quantity that the paper prints on each drawn table.
+    """Return the value of a printed quantity on each drawn table.
 
-    If the paper derives the number from two results, so does this function.
+    If the paper derives the number from two results, the function derives the value in
+    the same way.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def judged_values() -> dict[str, float]:
 
     Verdicts use these values. Runs on drawn tables are charged declared costs, so a
     printed error under realised costs is not averaged with the error under declared
-    costs. (The chains that draw tables use `printed_values`, but no errors.)
+    costs. (The Markov chains that draw tables use `printed_values`, but no errors.)
 
     Examples
     --------

@@ -200,12 +200,12 @@ def judge_printed() -> pd.DataFrame:
 def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     """Return the verdict on each ordering of the paper from runs on reconstructions.
 
-    A reconstruction is drawn to reproduce the used values, which the paper prints. If
-    its value differs from a used value by more than a tenth, comparisons with the
-    method of this value are unreliable. The printed value is then inserted. If this
-    changes the verdict on a claim, the verdict becomes "cannot be checked". A claim
-    that two methods are comparable cannot be checked either if a value of one of them
-    differs in this way.
+    A reconstruction is drawn to reproduce the used values, which the paper prints. It
+    misses a used value if its own value differs by more than a tenth. Comparisons with
+    the method of a missed value are unreliable. Claims are therefore judged again with
+    the printed values in place of the missed values. If the verdict changes, it becomes
+    "cannot be checked". A claim that two methods are comparable also becomes "cannot be
+    checked" if a value of one of them is missed.
 
     Parameters
     ----------

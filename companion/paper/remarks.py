@@ -59,9 +59,9 @@ class Landscape(Protocol):
 
 
 def best_of_all(table: Landscape) -> float:
-    """Return how efficient the arm of largest hypervolume is.
+    """Return the relative efficiency of the arm with the largest hypervolume.
 
-    The result is its efficiency over the largest efficiency.
+    The result is the efficiency of this arm, divided by the largest efficiency.
     """
     problem = table.problem
     return float(
@@ -131,7 +131,8 @@ def rising_average(table: EvaluationTable) -> float:
 def pulls_of_poor_arms(table: EvaluationTable) -> float:
     """Return CoHV-UCB's pulls of arms below median efficiency, relative to all arms.
 
-    The result is the mean number of pulls of these arms over the mean of all arms.
+    The result is the mean number of pulls over these arms, divided by the mean over all
+    arms.
     """
     counted = arm_pulls.allocation(table, _COHV, RHO, ONLINE_REPLICATIONS, SEED)
     pulls = counted.groupby("arm")["pulls"].sum().to_numpy()
@@ -166,9 +167,9 @@ def _mean_pulls(table: EvaluationTable, method: str, rho: float) -> NDArray[np.f
 def pulls_near_the_front(table: EvaluationTable) -> float:
     """Return CoPSI's pulls of arms with small gaps, relative to all arms.
 
-    The result is the mean number of pulls of the half of the arms with the smallest
-    gaps, over the mean of all arms. The arms are those of the identification
-    experiment.
+    The result is the mean number of pulls over the half of the arms with the smallest
+    gaps, divided by the mean over all arms. Only the arms of the identification
+    experiment are replayed.
     """
     arms = experiments.structured_subset(table)
     pulls = _mean_pulls(arms, "CoPSI", max(experiments.IDENTIFICATION_RHO))
@@ -179,8 +180,8 @@ def pulls_near_the_front(table: EvaluationTable) -> float:
 def pulls_of_ambiguous(table: EvaluationTable) -> float:
     """Return CoPSI's pulls of arms with small gaps, relative to uniform allocation.
 
-    The result is the mean number of CoPSI's pulls of the half of the arms with the
-    smallest gaps, over their mean number under uniform allocation. All arms of the
+    The result is CoPSI's mean number of pulls over the half of the arms with the
+    smallest gaps, divided by the same mean under uniform allocation. All arms of the
     table are replayed.
     """
     rho = max(experiments.FULL_SET_RHO)
@@ -222,7 +223,7 @@ def early_mistakes(table: EvaluationTable, runs: int = 60) -> float:
 def _pulls_by_charge(
     table: EvaluationTable, methods: Sequence[str]
 ) -> tuple[pd.Series, pd.Series]:
-    """Return the pulls of each run under declared and under realised costs.
+    """Return the number of pulls of each run under declared and under realised costs.
 
     The budget is the largest of the paper's identification experiment.
     """
@@ -240,15 +241,15 @@ def _pulls_by_charge(
 def targets_reached(table: EvaluationTable) -> float:
     """Return the share of runs of CoPSI and PSI-SR that realised costs do not change.
 
-    Such a run makes the same pulls under declared and realised costs, so it reaches all
-    targets.
+    Such a run makes the same number of pulls under declared and realised costs, so it
+    reaches all targets.
     """
     declared, realised = _pulls_by_charge(table, ["CoPSI", "PSISR"])
     return float((declared == realised).mean())
 
 
 def rounds_changed(table: EvaluationTable) -> float:
-    """Return the share of uniform runs whose pulls differ under realised costs."""
+    """Return how often realised costs change the number of pulls of a uniform run."""
     declared, realised = _pulls_by_charge(table, ["UniformIdentification"])
     return float((declared != realised).mean())
 

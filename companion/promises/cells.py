@@ -84,7 +84,7 @@ def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
 
 
 def try_cell(section: str, cell: str) -> pd.DataFrame:
-    """Test a promise on one kind of table, with `RUNS` runs."""
+    """Test all promises of a cell, with `RUNS` runs."""
     return play(section, cell, RUNS)
 
 

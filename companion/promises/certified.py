@@ -1,4 +1,4 @@
-"""Tests of the error of `ParetoRace` with a certificate, which holds on all tables."""
+"""Tests of the error of `ParetoRace` with a certificate, promised on all tables."""
 
 import numpy as np
 

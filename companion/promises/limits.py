@@ -1,4 +1,4 @@
-"""Tests of statements of `recommend` that it calls sure or settled, and of intervals.
+"""Tests of intervals, and of statements that `recommend` calls sure or settled.
 
 `recommend` calls a configuration sure, or a membership of the front settled, only if
 the statement is wrong with a small probability.
@@ -41,8 +41,8 @@ Draw = Callable[[np.random.Generator], DrawnScores]
 def draw_answers(means: Sequence[float], n_instances: int, alike: float = 0.0) -> Draw:
     """Return a function that draws binary scores with given expected means.
 
-    With probability ``alike``, a score depends on a difficulty of the instance that all
-    configurations share.
+    With probability ``alike``, a score depends on the difficulty of the instance, which
+    is the same for all configurations.
     """
 
     def draw(rng: np.random.Generator) -> DrawnScores:
@@ -106,9 +106,9 @@ def evaluate_part(draw: Draw, share: float, every: int = 1) -> Draw:
 def exactly(draw: Draw, below: float, share: float) -> Draw:
     """Return a function that draws benchmarks with missing evaluations and equal means.
 
-    All means have the largest possible value below ``below``. Scores are binary. Only
-    the sizes of the tables of ``draw`` are used. ``share`` is the share of the
-    instances on which each configuration is evaluated.
+    Scores are binary. All means have the largest possible value that is less than
+    ``below``. From the tables of ``draw``, only the shape is used. ``share`` is the
+    share of the instances on which each configuration is evaluated.
     """
 
     def draw_exactly(rng: np.random.Generator) -> DrawnScores:

@@ -84,9 +84,9 @@ def prompts(
 ) -> Draw:
     """Return a function that draws tables of prompts with equal expected accuracy.
 
-    The second objective is speed, in which prompts differ. The third has the same
-    distribution as the accuracy. The larger ``alike`` is, the more the difficulty of
-    instances varies.
+    The second objective is speed, in which prompts differ. The third objective has the
+    same distribution as the accuracy. The larger ``alike`` is, the more the difficulty
+    of instances varies.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:
@@ -183,8 +183,8 @@ def leader_and_losers(
     """Return a function that draws tables with a leader, followers and losers.
 
     The leader is the best and the most expensive configuration. The mean of each
-    follower is lower by ``ahead`` and about half a percentage point. The means of all
-    other configurations are lower still, by random amounts.
+    follower is below the mean of the leader by ``ahead`` plus .006. The means of the
+    losers are lower still, by random amounts.
     """
 
     def draw(rng: np.random.Generator) -> Drawn:

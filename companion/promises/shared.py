@@ -16,8 +16,8 @@ from companion.promises.outcomes import ERROR, Outcome
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-#: Number of tables that test an interval of a difference, per table that tests a
-#: recommendation, which takes longer.
+#: Number of tests of intervals of differences per test of a recommendation. Tests of
+#: recommendations take longer.
 STEPS_PER_RUN = 10
 
 
@@ -43,7 +43,7 @@ def hide(
 
     ``easy`` and ``hard`` have the means of the configurations on easy and on hard
     instances. ``share`` is the share of hard instances. Configuration ``hidden`` is not
-    evaluated on them.
+    evaluated on hard instances.
     """
 
     def draw(rng: np.random.Generator) -> DrawnClusters:

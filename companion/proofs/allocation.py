@@ -81,11 +81,11 @@ def spending_trials(
     Parameters
     ----------
     trials : int
-        Number of cost vectors per order, divided evenly among 2, ..., 30 arms and
-        rounded up to a multiple of their number.
+        Number of cost vectors per order, rounded up to a multiple of 29. The vectors
+        are divided evenly among problems of 2, ..., 30 arms.
     seed : int
     base : {"published", "exact"}
-        Constant L of the smallest budget, L C([K]): the paper's or the exact one.
+        The smallest budget is L C([K]), with the paper's or the exact constant as L.
     decades : float
         Powers of ten between the smallest and the largest budgets.
 
@@ -97,9 +97,10 @@ def spending_trials(
         L* / L, the largest possible value of ``spent`` over all orders. Further columns
         are about the adaptive constant: ``growth``, the smallest ratio X_{r+1} / X_r of
         `elimination_targets`; ``monotone``, whether targets never decrease;
-        ``spent_adaptive``, the spent share; ``unspent``, the unspent budget over the
-        cost of one pull of both last arms; ``ahead``, whether adaptive targets are at
-        least the targets with L*, and these at least the targets with L.
+        ``spent_adaptive``, the spent share; ``unspent``, the unspent budget divided by
+        the total cost of one pull of each of the last two arms; ``ahead``, whether
+        adaptive targets are at least the targets with L*, and the targets with L* at
+        least the targets with L.
 
     Examples
     --------
@@ -279,7 +280,8 @@ def elimination_targets(
     targets = np.empty((*costs.shape[:-1], costs.shape[-1] - 1), dtype=np.int64)
     shares = np.empty(targets.shape)
     for r in range(costs.shape[-1] - 1):
-        # L* - 1 sums, for k >= 3, the k-th smallest cost over the k smallest together
+        # L* - 1 is a sum over k >= 3: the k-th smallest cost, divided by the total of
+        # the k smallest costs
         cheapest = np.sort(costs[..., r:], axis=-1)
         sums = np.cumsum(cheapest, axis=-1)
         shares[..., r] = unspent / (1 + (cheapest / sums)[..., 2:].sum(axis=-1))
@@ -369,7 +371,7 @@ def errors_by_ratio(
 
 
 def largest_share(cases: list[tuple[Floats, float]], factor: float = 1.0) -> float:
-    """Return the largest spent share of a very large budget over cases.
+    """Return the largest share of a very large budget that CoPSI spends in any case.
 
     A case has costs in the order of elimination, and an allocation constant, which is
     divided by ``factor``. At this budget, rounding of the targets does not matter.

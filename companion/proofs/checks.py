@@ -22,7 +22,8 @@ HOLDS = "holds"
 SAYS_NOTHING = "holds, vacuous at this size"
 FAILS = "counterexample"
 
-#: Excess over a bound that counts as rounding error, relative to numbers about one.
+#: Largest excess over a bound that still counts as rounding error. The compared
+#: numbers are about one.
 SLACK = 1e-9
 
 #: Largest factor by which a constant is changed.
@@ -57,7 +58,8 @@ class CheckResult(NamedTuple):
 
     size: str
     found: str
-    #: by name of the constant, with ÷ or × at its end for the direction of the change
+    #: Functions by name of the constant. The name ends with ÷ if the factor divides the
+    #: constant, and with × if the factor multiplies the constant.
     constants: Mapping[str, Holds]
     holds: bool = True
     informative: bool = True
@@ -129,9 +131,9 @@ def check_statements(
         ``statement``; ``ours``; ``tested``, the tested quantity; ``size``; ``outcome``
         (``holds``; ``holds, vacuous at this size`` if every bound is trivial;
         ``counterexample``); ``found``, the finding that decides the outcome;
-        ``slack``, a dict with the smallest factor per constant that makes the check
-        fail if the constant is divided (÷) or multiplied (×) by the factor; ``page``,
-        the notebook about the statement. All checks together take seconds.
+        ``slack``, a dict with the smallest factor per constant at which the check
+        fails (÷: the factor divides the constant; ×: it multiplies the constant);
+        ``page``, the notebook about the statement. All checks together take seconds.
 
     Raises
     ------
@@ -209,10 +211,11 @@ def find_slack(holds: Holds) -> float:
 
 
 def below(values: ArrayLike, bounds: ArrayLike | Callable[[float], ArrayLike]) -> Holds:
-    """Return a function of a factor that tests values against changed bounds.
+    """Return a function that tests values against bounds changed by a factor.
 
-    The function returns whether the values are at most the bounds divided by the
-    factor. If ``bounds`` is a function, it returns the changed bounds for a factor.
+    The function takes the factor, and returns whether the values are at most the bounds
+    divided by the factor. If ``bounds`` is itself a function, its values at the factor
+    replace the divided bounds.
 
     Examples
     --------

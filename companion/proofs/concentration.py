@@ -18,8 +18,9 @@ def ever_outside(
 ) -> float:
     """Return the exact probability that a sum of independent draws leaves a region.
 
-    A recursion over the number of draws n stores the probability of each sum on paths
-    that are still inside, so tiny probabilities keep their relative precision.
+    A recursion over the number of draws n stores, for each sum, the probability of the
+    paths that have not left the region. Tiny probabilities keep their relative
+    precision.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ def ever_outside(
 
     Examples
     --------
-    A fair coin is tossed twice. The region excludes tails first, and heads twice:
+    The sum is the number of heads of a fair coin. It leaves the region if the first
+    toss gives no head, or if two tosses give two heads:
 
     >>> def outside(n, heads):
     ...     return heads == (0 if n == 1 else 2)
@@ -117,9 +119,10 @@ def leaving_probability(
 def leaving_from(
     steps: ArrayLike, chances: ArrayLike, first: int, width: float, last: int
 ) -> float:
-    r"""Return the probability that a running mean is off by x at some n in [N, M].
+    r"""Return the probability that a running mean is off by x after N to M draws.
 
-    Here n is the number of draws.
+    The event is that the mean is off by x or more after at least one of these numbers
+    of draws.
 
     Parameters
     ----------
@@ -160,7 +163,8 @@ SPAN = 20
 def uniform_deviation(mean: float, first: int, width: float) -> tuple[float, float]:
     r"""Return the probability of a late deviation of a running mean, and its bound.
 
-    The deviation is x or more at *some* n >= N; the bound is :math:`2\exp(-2Nx^2)`.
+    The deviation is x or more after *some* number n >= N of draws. The bound is
+    :math:`2\exp(-2Nx^2)`.
 
     Parameters
     ----------
@@ -192,8 +196,8 @@ def difference_deviation(
 ) -> tuple[float, float]:
     r"""Return the probability of a late deviation of a difference, and its bound.
 
-    The difference of two running means deviates by x or more at some n >= N; the bound
-    is :math:`2\exp(-Nx^2)`.
+    The difference of two running means deviates by x or more after some number n >= N
+    of draws. The bound is :math:`2\exp(-Nx^2)`.
 
     Parameters
     ----------

@@ -32,16 +32,16 @@ def exact_tails(
 ) -> Iterator[tuple[float, float, int, Floats]]:
     """Yield exact probabilities that a running mean exceeds the population mean.
 
-    The draws are without replacement. Each probability is about a deviation, or a
-    larger one, after n or more draws.
+    The draws are without replacement. The event is that the running mean exceeds the
+    population mean by a given deviation or more at least once from the n-th draw on.
 
     Parameters
     ----------
     n_instances : int
         N, small: there are up to N! orders.
     levels : int
-        Number of values of a reward, which is a multiple of 1 / (levels - 1). All
-        populations of such rewards are enumerated.
+        Number of values of a reward. Rewards in [0, 1] are multiples of
+        1 / (levels - 1). All populations of such rewards are enumerated.
 
     Yields
     ------
@@ -84,7 +84,7 @@ def largest_ratio(
     n_instances : int
         N, small.
     levels : int
-        Number of values of a reward, which is a multiple of 1 / (levels - 1).
+        Number of values of a reward, as in `exact_tails`.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def two_arms_once(
 
     Both arms are evaluated on the first ``depth`` instances of a random order. An error
     occurs if the better arm has at most as many right answers as the other arm.
-    ``only_better`` is the number of all instances that only the better arm answers
-    right, and ``only_worse`` the number that only the worse arm answers right.
+    Among all instances, ``only_better`` are answered right only by the better arm, and
+    ``only_worse`` only by the worse arm.
 
     Examples
     --------
@@ -142,7 +142,8 @@ def sequential_ratio(
     Parameters
     ----------
     counts, other_counts : sequence of int, length 3
-        Counts of both tables, as in `companion.bounds.least_instances`.
+        Number of instances of each of three kinds, in the first and in the second
+        table. `companion.bounds.least_instances` defines kinds.
     delta : float
         Bound on both error probabilities.
 
@@ -150,8 +151,8 @@ def sequential_ratio(
     -------
     instances, first, second : float
         Expected number of evaluated instances under ``counts``, and the error
-        probabilities under ``counts`` and under ``other_counts``. Time O(N a b) for the
-        counts a and b of the first two kinds.
+        probabilities under ``counts`` and under ``other_counts``. Time O(N a b), where
+        N is the number of instances, and a and b are the counts of the first two kinds.
 
     Examples
     --------

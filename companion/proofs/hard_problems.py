@@ -1,4 +1,4 @@
-"""A family of problems on which every method has a large error at least once."""
+"""A family of problems such that every method has a large error on at least one."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,21 +8,21 @@ from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.problem import Problem
 
-#: In problems with two objectives, a reward is a coin times this weight, plus a
-#: constant of the arm.
+#: In problems with two objectives, a reward is this weight times a Bernoulli draw, plus
+#: a constant of the arm.
 SHARE = 0.95
 
 
 def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
-    r"""Return problems on which every method has a large error at least once.
+    r"""Return problems such that every method has a large error on at least one.
 
     `companion.bounds.least_error` states how large this error is. Arms have ascending
-    costs. The last p - 1 arms are on the front of every problem. The other q = K - p +
-    1 arms are contested: exactly one of them is on the front. Let :math:`\gamma_i =
-    s\,(c_1 + \dots + c_i)`. In the first problem, contested arm 1 has the mean
-    :math:`v` and contested arm i > 1 the mean :math:`v - \gamma_i`, in every objective.
-    In each other problem, the mean of one arm i > 1 is :math:`v + \gamma_i`, so this
-    arm is on the front instead of arm 1.
+    costs, and C([K]) is the sum of all costs. The last p - 1 arms are on the front of
+    every problem. The other q = K - p + 1 arms are contested: exactly one of them is on
+    the front. Let :math:`\gamma_i = s\,(c_1 + \dots + c_i)`. In every objective of
+    the first problem, contested arm 1 has the mean :math:`v`, and contested arm i > 1
+    has the mean :math:`v - \gamma_i`. In each other problem, the mean of one arm i > 1
+    is :math:`v + \gamma_i`, so this arm is on the front instead of arm 1.
 
     For p = 1, there is one objective, :math:`v = \frac12` and :math:`s = 1 / (4
     C([K]))`. For larger p, there are two objectives. Then v and the means of the last p
@@ -79,11 +79,11 @@ def hard_family(costs: ArrayLike, front_size: int = 1) -> list[Problem]:
 
 
 def best_test_error(pulls: int, apart: float = 1 / 4) -> float:
-    """Return the smallest error on one of two problems if it is 1/2 on the other.
+    """Return the smallest error on one of two problems, given error 1/2 on the other.
 
     The problems differ in the mean of one coin, which is 1/2 minus or plus ``apart``.
     The best method spends the whole budget on this coin. By the Neyman-Pearson lemma,
-    it decides for the larger mean if the number of successes is large.
+    this method decides for the larger mean if the number of successes is large.
 
     Parameters
     ----------

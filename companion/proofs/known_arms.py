@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 
-#: In designed problems, means and shares of expensive pulls are multiples of one over
-#: this number.
+#: In designed problems, means and shares of expensive pulls are multiples of
+#: 1 / `LEVELS`.
 LEVELS = 20
 
 #: Number of outcomes of a random arm. Mean rewards are multiples of 1 / `GRAIN`.
 GRAIN = 100
-#: Relative deviation of the cost of one evaluation of a random arm from the arm's mean.
+#: Relative deviation of a single cost of a random arm from the arm's mean cost.
 SPREAD = 0.5
 
 
@@ -107,7 +107,7 @@ def arms_of_outcomes(
 
 
 def count_ones(means: ArrayLike, grain: int) -> NDArray[np.int64]:
-    """Return the number of ones among ``grain`` binary outcomes that gives each mean.
+    """Return, for each mean, the number of ones among ``grain`` binary outcomes.
 
     Examples
     --------
@@ -218,9 +218,9 @@ def two_arms(n_objectives: int, cost_ratio: float, gap: float) -> Arms:
 def arms_of_table(table: EvaluationTable) -> Arms:
     """Return arms whose outcomes are the rows of a table's evaluation split.
 
-    Costs are divided by the largest cost of the split. True mean costs and their range
-    are computed on the same split, from which feedback is drawn, as the theorems
-    assume. A replay computes them on the profiling split.
+    Costs are divided by the largest cost of the split. As the theorems assume, feedback
+    is drawn from the same split on which true mean costs and the range of costs are
+    computed. In a replay, mean costs and range come from the profiling split.
 
     Parameters
     ----------

@@ -175,16 +175,17 @@ def leaving_region(
 
 
 def sequential_test(doublings: int) -> float:
-    r"""Return a bound on the expected pulls of the worse of two arms by one method.
+    r"""Return a bound on the expected pulls of a coin that is the worse of two arms.
 
-    The arm is a coin, whose mean is 1/3 or 2/3. The method shows that the lower bound
-    for consistent methods is sharp. It spends the budget :math:`B = 2^a`, where a is
-    ``doublings``. It tosses the coin until the numbers of heads and tails differ by a.
-    Then it spends the remaining budget on the coin if there are more heads, and on the
-    other arm if there are more tails. At mean 1/3, there are more heads with
-    probability :math:`1 / (1 + 2^a)`. At mean 2/3, there are more tails with this
-    probability, so the method pulls the other arm at most once on average. As a
-    increases, the pulls of the coin at mean 1/3 approach the lower bound.
+    The mean of the coin is 1/3. The method only knows that this mean is 1/3 or 2/3, and
+    shows that the lower bound for consistent methods is sharp. The method spends the
+    budget :math:`B = 2^a`, where a is ``doublings``. It tosses the coin until the
+    numbers of heads and tails differ by a. Then it spends the remaining budget on the
+    coin if there are more heads, and on the other arm if there are more tails. At mean
+    1/3, there are more heads with probability :math:`1 / (1 + 2^a)`. At mean 2/3, there
+    are more tails with this probability, so the method pulls the other arm at most once
+    on average. As a increases, the pulls of the coin at mean 1/3 approach the lower
+    bound.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def check_index(seed: int) -> CheckResult:
     cases = [(0.5, 0.5), (0.5, 0.05), (0.02, 0.5), (0.02, 0.05)]
 
     def excess_ratio(first: float = 1.0, second: float = 1.0) -> float:
-        """Return the largest ratio of a probability to delta, with divided terms."""
+        """Return the largest ratio of a probability to delta, with smaller terms."""
         share = 1 / first, 1 / second
         return max(
             leaving_one_region(mean, level, longest, share) / level

@@ -108,7 +108,7 @@ def random_means(
 def adverse_errors(
     rng: np.random.Generator, shape: tuple[int, ...], size: float, aimed: bool
 ) -> Floats:
-    """Draw errors of means, which are plus or minus ``size``.
+    """Draw errors of means, each plus or minus ``size``.
 
     If ``aimed``, all errors of one random arm are positive, and all errors of another
     random arm are negative.
@@ -138,8 +138,8 @@ def lemma_trials(
         `FAMILIES`. Half of them have ``aimed`` errors (see `adverse_errors`).
     seed : int
     shares : sequence of float
-        Largest error of a mean over :math:`\gamma_{(k_r)}`, the gap of phase r. The
-        paper's proof uses 1/16.
+        Largest error of a mean, divided by the gap :math:`\gamma_{(k_r)}` of phase r.
+        The paper's proof uses 1/16.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     share : float
         Size of the errors, as a share of the largest gap.
     margin : float
-        The smaller the margin, the closer to 1/8 is the smallest share that misleads.
+        With a smaller margin, the smallest share that misleads is closer to 1/8.
 
     Returns
     -------
@@ -295,9 +295,9 @@ def _smallest(means: Floats, signs: Floats, upper: float) -> float:
 
 
 def gap_bounds_hold(means: ArrayLike) -> bool:
-    r"""Return whether the gap of every arm equals a form that Lemma 2 uses.
+    r"""Return whether the gap of every arm equals the expression that Lemma 2 uses.
 
-    The form is :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)`.
+    The expression is :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)`.
 
     Examples
     --------

@@ -50,8 +50,9 @@ class WatchedRuns(NamedTuple):
     def on_needed_event(self, best: int) -> NDArray[np.bool_]:
         """Return whether the event for each arm holds in each run, shape (R, K).
 
-        On the event for an arm, its index is never too large by more than its radius
-        allows, and the index of the best arm is never too small.
+        The event for an arm has two parts. No mean of this arm deviates by more than
+        its radius in the direction that raises the index. No mean of the best arm
+        deviates by more than its radius in the direction that lowers the index.
         """
         return ~(self.over | self.under[:, [best]])
 

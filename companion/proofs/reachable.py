@@ -127,8 +127,8 @@ def unlisted_sets(
         Number of runs and their seed. In two of three runs, all errors have the largest
         allowed size.
     share : float
-        Largest error of a mean over :math:`\gamma_{(k)}`. For shares up to 1/8, every
-        set should be listed.
+        Largest error of a mean, divided by :math:`\gamma_{(k)}` while k arms are
+        active. For shares up to 1/8, every set should be listed.
 
     Returns
     -------
@@ -165,11 +165,11 @@ def unlisted_sets(
 
 
 def complexities(seed: int, n_arms: int) -> pd.DataFrame:
-    """Compare the paper's complexity of a random problem with two over reachable sets.
+    """Compare the paper's complexity with two complexities over reachable sets.
 
-    The problem has two objectives. Its costs are assigned to its arms in two ways. The
-    most expensive arms are the hardest to classify in the first, and the easiest in the
-    second.
+    They are computed for a random problem with two objectives. The costs are assigned
+    to the arms in two ways. First, the most expensive arms are the hardest to classify.
+    Then, the most expensive arms are the easiest to classify.
 
     Parameters
     ----------
@@ -205,8 +205,8 @@ def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["costly", "H", "named", "exact"])
 
 
-#: Distance of the second arm of `three_arms` from the mean at which it can just be
-#: removed first, in units of the largest gap.
+#: Distance of the second mean of `three_arms` from a critical value, in units of the
+#: largest gap. At the critical value, the second arm can just be removed first.
 APART = 1e-3
 
 

@@ -40,8 +40,8 @@ def optimal_utility(
     costs : array_like of int, shape (K, S)
         Possible costs of each arm in steps of the grid, >= 1.
     probabilities : array_like, shape (K, S)
-        Probabilities of these costs. Each row sums to one; for arms with fewer costs it
-        is padded with zeros.
+        Probabilities of these costs. Each row sums to one. Rows of arms with fewer
+        costs are padded with zeros.
     budget : int
         B in steps of the grid.
     boundary : bool
@@ -59,8 +59,8 @@ def optimal_utility(
 
     Examples
     --------
-    The arm with more utility per cost leaves a remainder that only the other arm can
-    use.
+    The first arm has more utility per cost, but two pulls of it leave 1 of B = 5
+    unspent. One pull of each arm spends the whole budget, and earns 7.
 
     >>> optimal_utility([3.0, 4.0], [[2], [3]], [[1.0], [1.0]], budget=5)
     array([0., 0., 3., 4., 6., 7.])

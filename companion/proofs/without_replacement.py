@@ -113,10 +113,10 @@ def what_pairing_buys(
     Returns
     -------
     dict
-        ``"variance kept"``, the variance of the difference of two configurations over
-        the sum of their variances, as a median over pairs; ``"paired"``, the share of
-        the instances at which `companion.bounds.paired_error_bound` is at most
-        ``level``, with the median variance of a difference.
+        ``"variance kept"``, the variance of the difference of two configurations
+        divided by the sum of their variances (median over pairs); ``"paired"``, the
+        smallest share of the instances at which `companion.bounds.paired_error_bound`
+        is at most ``level``. This bound uses the median variance of a difference.
 
     Examples
     --------

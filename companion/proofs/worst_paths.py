@@ -98,8 +98,8 @@ def adversarial_pulls(
     `companion.proofs.worst_paths` defines the worst path. On this path, the means of
     the best arm are at the lower ends of their intervals. The index of the best arm is
     therefore :math:`\nu_{i^\star}`, unless an end is cut off at the limits of rewards
-    or costs. The number of pulls of the other arm is one more than the number of n at
-    which its index after n pulls is at least :math:`\nu_{i^\star}`.
+    or costs. The other arm is pulled n + 1 times, where n is the largest number of
+    pulls after which the index of this arm is still at least :math:`\nu_{i^\star}`.
 
     Parameters
     ----------
@@ -158,10 +158,10 @@ def worst_problems() -> list[tuple[Problem, float]]:
 def worst_paths(
     problems: Iterable[tuple[Problem, float]], budget: float
 ) -> pd.DataFrame:
-    """Return, for each problem, bounds on the pulls of the worst arm, and its pulls.
+    """Return the pulls of each problem's worst arm on its worst path, and their bounds.
 
-    The pulls on the worst path are in the column ``made``, and the bounds in columns by
-    name. The frame has one row per problem.
+    The frame has one row per problem. The column ``made`` has the pulls. Each other
+    column has the bound of its name.
     """
     rows = []
     for problem, lam in problems:

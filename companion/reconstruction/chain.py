@@ -49,8 +49,8 @@ class Stage(NamedTuple):
     every: int
 
 
-#: Stages of a chain. The second one is repeated, at most four times, until the table is
-#: ``kept``.
+#: Stages of a chain. The second stage runs at most four times, and only while the table
+#: is not ``kept``.
 STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
 
 

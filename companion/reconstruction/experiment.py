@@ -70,8 +70,8 @@ READINGS = {
     "A11": "F1 against the front of all instances",
 }
 #: Readings that concern one identification method: the method, and its options as a
-#: function of the arms' costs and the largest single cost. They run only at the largest
-#: budget, because contrasts are about this budget.
+#: function of the arms' costs and the largest single cost. Such a reading runs only at
+#: the largest budget, at which `companion.paper.contrasts` compares methods.
 OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
     "A5": (
         "CoPSI",
@@ -273,7 +273,7 @@ def find_sets(
     """Replay an identification method on some arms, and return its sets, (R, k).
 
     If ``equal`` is given, the method is CoPSI, which plans as if all arms had this
-    cost. Then so much of the budget remains unspent that no run is truncated.
+    cost. This plan leaves so much of the budget unspent that no run is truncated.
     """
     costs = land.costs[arms]
     budget = rho * float(costs.sum())

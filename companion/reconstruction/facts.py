@@ -142,7 +142,8 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
     """Return the expected regrets and moving average of uniform allocation.
 
     They are computed from means, without replays, at the paper's largest budget.
-    ``costs`` are the mean costs of the regrets, by default the declared costs.
+    ``costs`` are the mean costs that define efficiency and regret, by default the
+    declared costs.
     """
     costs = land.scene.declared if costs is None else costs
     pulls, last = land.scene.uniform

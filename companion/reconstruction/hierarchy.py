@@ -217,17 +217,18 @@ CONFIG_EFFECTS = ("accuracy", "latency", "tokens", "luck of the split")
 _ACCURACY = [
     i for i, name in enumerate(PARAMETERS) if re.search("accuracy|models|ability", name)
 ]
-#: Indices of parameters, of effects of models and of effects of configurations that
-#: affect only accuracies.
+#: Indices of the variables that affect only accuracies: parameters, effects of models,
+#: and effects of configurations.
 OF_ACCURACY = tuple(np.array(part) for part in (_ACCURACY, [0, 3, 4], [0]))
-#: Indices of parameters, of effects of models and of effects of configurations that
-#: affect tokens and latencies.
+#: Indices of the variables that affect tokens and latencies: parameters, effects of
+#: models, and effects of configurations.
 OF_BODY = (
     np.setdiff1d(np.arange(len(PARAMETERS)), _ACCURACY),
     np.array([1, 2, 5]),
     np.array([1, 2, 3]),
 )
-#: Standard deviation over models of the effect of chain of thought on verbosity.
+#: The effect of chain of thought on verbosity differs between models. This is the
+#: standard deviation of the effect.
 COT_MODELS = 0.5
 PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
 

@@ -11,10 +11,11 @@ e, f, g independent standard normal, r^2 = shared and r'^2 = 1 - shared::
     latency_iq = latency_i w_iq / mean_q(w_iq),
           w_iq = (base + (1 - base) tokens_iq / tokens_i) exp(noise_seconds g_iq)
 
-Tokens are whole numbers. In each split, scale is chosen so that the split has its mean.
-The mean of the profiling split deviates randomly from the mean of all instances, with
-the variance that follows from the variance of the tokens. The smallest and the largest
-mean of the profiling split are then set to the printed values.
+Tokens are whole numbers. In each split, scale is chosen so that the tokens have the
+mean that is set for this split. The mean of the profiling split deviates randomly from
+the mean of all instances, with the variance that follows from the variance of the
+tokens. The smallest and the largest mean of the profiling split are then set to the
+printed values.
 """
 
 from functools import lru_cache
@@ -51,11 +52,13 @@ ENDLESS = 1e12
 class Body(NamedTuple):
     """The values of a drawn table that do not depend on accuracies.
 
-    ``rank``, ``seconds`` and ``tokens`` have the shape (K, 1000), with the profiling
-    split first. ``rank[k, i]`` is the number of instances that are easier than
-    instance i for configuration k. `rank_and_count` describes ``passed``. ``missed``
-    describes the draw before its profiling means are set to the printed ones: by how
-    many tokens the smallest and the largest mean exceed them.
+    ``rank`` has the shape (K, 1000), with the profiling split first. ``rank[k, i]`` is
+    the number of instances that are easier than instance i for configuration k.
+    ``seconds`` and ``tokens`` have the same order of instances, but may have only every
+    n-th instance (see `body`). `rank_and_count` describes ``passed``. ``missed`` has
+    two differences in tokens: the smallest profiling mean minus the printed smallest
+    mean, and the same for the largest mean. Both are taken before the drawn means are
+    set to the printed means.
     """
 
     rank: NDArray[np.int16]
@@ -293,8 +296,8 @@ def body(setting: Setting, state: hierarchy.State, every: int = 1) -> Body | Non
     Returns
     -------
     Body or None
-        The values, from which answers are correct where ``body.rank <
-        correct_counts(...)[:, None]``. None if `means` returns None.
+        None if `means` returns None. With a result ``body``, answers are correct where
+        ``body.rank < correct_counts(...)[:, None]``.
     """
     means = hierarchy.means(setting, state)
     if means is None:

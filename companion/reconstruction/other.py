@@ -3,8 +3,9 @@
 Only the grids, the splits and the printed smallest and largest means are the same as in
 `companion.reconstruction.hierarchy`. Configurations are drawn with replacement from a
 measured table. Their ranks of accuracy, latency and tokens are the ranks in this table,
-with noise. Means between the smallest and the largest are powers of these ranks. With
-d_q the difficulty of instance q, e logistic, g and g' gamma, and a_i log-normal::
+with noise. The position of a mean between the smallest and the largest mean is a power
+of its rank. With d_q the difficulty of instance q, e logistic, g and g' gamma, and a_i
+log-normal::
 
     correct_iq = 1 for the 1000 accuracy_i instances of smallest   a_i d_q + e_iq
     tokens_iq  = min(limit, scale g_iq)
@@ -52,7 +53,7 @@ OF_BODY = np.arange(1, len(PARAMETERS)), np.array([1, 2, 3])
 def _draw(setting: Setting, rng: np.random.Generator) -> State:
     """Draw a state of the second generator, which has no effects of models.
 
-    The seed of its instances also determines the measured configurations.
+    The seed of the instances also determines which measured configurations are drawn.
     """
     parameters = rng.standard_normal(len(PARAMETERS))
     configs = rng.standard_normal((setting.n_arms, 4))

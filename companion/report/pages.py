@@ -34,7 +34,7 @@ SECTIONS = Path(__file__).parent / "sections"
 #: Chapters of the book that a report runs, with their default parameters. The report
 #: links to the executed notebooks.
 CHAPTERS = ("experiments", "once", "cohv-ucb", "standard-regret", "copsi")
-#: Subjects of the pages of the book that a report leaves out, by page.
+#: Pages of the book that a report leaves out, with the subject of each page.
 FIXED = {
     "claims": "the paper's claims, which a single table cannot decide",
     "errata": "the paper's text",
@@ -192,7 +192,7 @@ def execute(page: str, values: Mapping[str, Any], output: str | Path) -> None:
         the working directory.
     output : path
         Path of the executed notebook. The file is written after each cell. If a cell
-        raises an error, it contains the outputs of the cells before.
+        raises an error, the file contains the outputs of the cells before this cell.
 
     Raises
     ------

@@ -9,10 +9,10 @@ such prose becomes Markdown with the page's numbers.
 Some text holds only for a page's default tables and is omitted on others:
 
 * Markdown cells tagged `BUNDLED`.
-* Blocks below a comment ``% if bundled``, or below ``% if NAME`` if the page does not
-  glue a value of this name. A comment ``% otherwise: TEXT`` has the text for other
-  tables.
-* Captions for which the metadata of the cell have another caption in ``elsewhere``.
+* Blocks below a comment ``% if bundled``. Blocks below a comment ``% if NAME`` are
+  omitted if the page glues no value of this name. A comment ``% otherwise: TEXT`` has
+  the text for other tables.
+* Captions, if the metadata of the cell have another caption in ``elsewhere``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from companion.pages.labels import words_of
 from companion.pages.own_table import BUNDLED
 from companion.pages.prose import FENCE, GLUED, MYST, RECORD, plain_markdown
 
-#: Name of a value that a caption needs if the page may leave its figure out.
+#: Name of the value that the caption of a figure needs if the page may leave out the
+#: figure.
 DRAWN = "drawn"
 #: Tag of code cells that write prose, which is Markdown in the page's source.
 WRITES_TEXT = "writes-text"
@@ -266,7 +267,7 @@ def _prose_cell(text: str) -> Any:
 
 
 def _heading(cell: Any, page: str) -> str:
-    """Return the title of a dropdown as Markdown, which Jupyter would not show."""
+    """Return the title of a dropdown as Markdown, because Jupyter would not show it."""
     words = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
     return plain_markdown(f"*{words}*", page) if words else ""
 

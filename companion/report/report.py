@@ -1,4 +1,4 @@
-"""The HTML file of a report, which contains everything that it shows."""
+"""The HTML file of a report, which needs no other files to be shown."""
 
 from __future__ import annotations
 

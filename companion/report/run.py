@@ -65,8 +65,8 @@ PAGES = (*SECTIONS, *CHAPTERS)
 class ReportTable(BaseModel):
     """Name, path and checksums of the table of a report.
 
-    The path is relative to the report's folder, so both can be moved together. It is
-    None for a table of the catalogue.
+    The path is relative to the report's folder, so the folder can be moved together
+    with the table. The path is None for a table of the catalogue.
     """
 
     name: str
@@ -192,10 +192,10 @@ def plan(
 
     Sections have the paper's numbers of replications; with ``fast``, a tenth of them.
     If a section would take longer than 45 s on the table, it runs fewer replications.
-    If even 20 replications would take longer, it is left out. The section ``landscape``
-    has as many redraws as `cobandit.recommend`, so both show the same shares. Chapters
-    of the book run with their default parameters. With ``fast``, they run only if they
-    are requested.
+    If even 20 replications would take longer, ``identification-results`` is left out.
+    On all but very large tables, ``landscape`` has as many redraws as
+    `cobandit.recommend`, so both show the same shares. Chapters of the book run with
+    their default parameters. With ``fast``, chapters run only if they are requested.
 
     Examples
     --------

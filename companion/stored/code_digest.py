@@ -5,9 +5,9 @@ packages cobandit and companion to which the function refers, directly or indire
 Sources are parsed, not imported. A string in a definition is also a reference if it
 names a policy class (then its kernel is included) or a YAML file next to the module.
 
-Comments, docstrings, layout and the file of a definition do not count. Definitions that
-cannot change a number are left out: formatting of text, distribution of work over
-processes, and reading and checking of files.
+Comments, docstrings, layout, and the file that contains a definition do not count.
+Definitions that cannot change a number are left out: formatting of text, distribution
+of work over processes, and reading and checking of files.
 """
 
 import ast

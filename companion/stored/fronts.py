@@ -1,4 +1,4 @@
-"""Results of `ParetoRace` for the front with the cost and for the front without it."""
+"""Results of `ParetoRace` for the fronts with and without the cost as an objective."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ SEED = 0
 
 
 def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
-    """Run `ParetoRace` on a table for both of its fronts, in 300 orders.
+    """Run `ParetoRace` on a table 300 times for each of two fronts.
 
     One front is of the objectives alone, and the other of the objectives and the cost.
-    Both races use the same random orders of the instances.
+    Runs use different random orders of the instances, the same for both fronts.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ def race_both(name: str, tolerance: float, cost_tolerance: str) -> pd.DataFrame:
     -------
     DataFrame
         One row per ``front``: ``size``, the size of the front; ``returned``, the mean
-        number of returned configurations; ``share``, the mean spent share of the cost
-        of evaluating everything; ``runs``; ``off``, the number of runs whose front is
-        wrong by more than the tolerances; ``largest``, the largest excess over the
-        tolerances.
+        number of returned configurations; ``share``, the mean cost of a run, divided by
+        the cost of evaluating everything; ``runs``; ``off``, the number of runs whose
+        front is wrong by more than the tolerances; ``largest``, the largest excess over
+        the tolerances.
     """
     feedback = pack_shared(load(name)).feedback
     n_arms = len(feedback.offsets) - 1

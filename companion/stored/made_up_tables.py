@@ -63,7 +63,7 @@ def tied(rng: np.random.Generator) -> Any:
 
 
 def jokers(rng: np.random.Generator) -> Any:
-    """Draw a table of thirty arms with very different costs, two nearly perfect."""
+    """Draw a table of thirty arms with very different costs; two are nearly perfect."""
     right = answers(rng, 250, rng.normal(-0.5, 0.8, 30))
     fast = speeds(rng, 250, rng.uniform(0.2, 0.8, 30))
     for joker in (3, 11):
@@ -88,8 +88,8 @@ def scattered(
     return np.stack([right, *scores], axis=2), np.exp(rng.uniform(0, 3, n_arms))
 
 
-#: Simulated tables by name: the function that draws one, and its sizes. None of them
-#: was used to choose the threshold of the race.
+#: Simulated tables by name: the function that draws the table, and sizes to pass to the
+#: function. None of the tables was used to choose the threshold of the race.
 MADE_UP: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "short list, N = 100": (short_list, (100,)),
     "short list, N = 300": (short_list, (300,)),

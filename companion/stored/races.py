@@ -23,9 +23,10 @@ NEIGHBOURS_ORDERS = 60
 
 
 def race(name: str, tolerance: float) -> pd.DataFrame:
-    """Run `ParetoRace` on a table in 300 orders, and other methods at the same cost.
+    """Run `ParetoRace` on a table 300 times, and other methods at the same cost.
 
-    The budget of the other methods is the mean cost of the races.
+    Each run has another random order of the instances. The other methods run 60 times,
+    with the mean cost of the races as their budget.
 
     Parameters
     ----------
@@ -37,10 +38,10 @@ def race(name: str, tolerance: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per method: ``share``, the mean spent share of the cost of evaluating
-        everything; ``runs``; ``off``, the number of runs whose front is wrong by more
-        than the tolerance (`cobandit.stats.metrics.beyond_tolerance`); ``largest``, the
-        largest excess over the tolerance.
+        One row per method: ``share``, the mean cost of a run, divided by the cost of
+        evaluating everything; ``runs``; ``off``, the number of runs whose front is
+        wrong by more than the tolerance (`cobandit.stats.metrics.beyond_tolerance`);
+        ``largest``, the largest excess over the tolerance.
     """
     feedback, costs = read_rows(name)
 
@@ -106,10 +107,10 @@ KINDS_TOLERANCES = (0.0, 0.02, 0.05, 0.1)
 
 
 def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
-    """Run `ParetoRace` on a table without and with a certificate, in 300 orders.
+    """Run `ParetoRace` on a table 300 times without and 300 times with a certificate.
 
-    A certificate guarantees the error on every table. Both kinds of races use the same
-    random orders of the instances.
+    With a certificate, the bound on the error holds on every table. Each run has
+    another random order of the instances. Both kinds of races use the same orders.
 
     Returns
     -------

@@ -63,9 +63,9 @@ BEHIND_LEDGER = ("replication", "tuning", "audit", "posterior")
 def per_table(
     names: Iterable[str], *others: Iterable[Any]
 ) -> Callable[[], list[tuple[Any, ...]]]:
-    """Return a function that lists the arguments of the parts of a result.
+    """Return a function that lists the arguments for all parts of a result.
 
-    It combines each table that is on this machine with all other arguments.
+    The list combines each table that is on this machine with all other arguments.
     """
     return lambda: list(product(filter(available, names), *others))
 
@@ -152,7 +152,7 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
 
 @register_result("waiting", partial(list_drawn, "waiting"), passing=True)
 def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table, and run the experiments, while more tables are to be drawn.
+    """Draw a table, and run the experiments, as a part of an unfinished drawing.
 
     Pages do not read this result, so nobody can stop drawing at a favourable moment.
     """
@@ -184,7 +184,7 @@ def list_landscapes() -> list[tuple[str, int]]:
 def landscape(name: str, number: int) -> pd.DataFrame:
     """Compute, on one drawn table, the statistics that the paper's remarks are about.
 
-    `companion.paper.remarks` defines these statistics, the measures of remarks.
+    `companion.paper.remarks` defines these statistics, and calls them measures.
 
     Returns
     -------
@@ -252,8 +252,8 @@ def numbers_to_draw(
 ) -> list[int]:
     """Return the numbers of the tables to draw next.
 
-    There are as many numbers as kept tables are missing, but at most `BATCH`. The list
-    is empty if enough tables are kept.
+    The list has one number per missing kept table, but at most `BATCH` numbers. The
+    list is empty if enough tables are kept.
     """
     n_kept = 0
     number = 0
@@ -370,7 +370,7 @@ def once(name: str) -> pd.DataFrame:
 
 
 def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
-    """Return the recomputed values of the paper's numbers, from stored results.
+    """Return our values of the numbers that the paper prints, from stored results.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ def store_ledger() -> None:
 
 
 def verify(*, fast: bool = False, **how: Any) -> list[Verification]:
-    """Recompute the stored results and the ledger, and compare them.
+    """Recompute the results and the ledger, and compare them with the stored ones.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ RIVALS_ORDERS = 40
 DRAWS = 100
 
 
-#: Half-width of the indifference zone of the likelihood ratios. The zone is around one
-#: half, for the share of won instances.
+#: Half-width of the indifference zone of the likelihood ratios. The zone is an interval
+#: around one half, for the share of instances that an arm wins.
 INDIFFERENT = 0.1
 
 
@@ -55,10 +55,10 @@ Race = Callable[[Floats, Floats, float], Outcome]
 
 
 def find_scatter(rewards: Floats) -> Floats:
-    """Return root sums of squared deviations of paired differences, (k, k, D).
+    """Return the root sum of squares of each centred paired difference, (k, k, D).
 
-    The rewards have the shape (n, k, D). The sums include the prior variance and the
-    smallest sum of `ParetoRace`.
+    The rewards have the shape (n, k, D). As in `ParetoRace`, small sums are raised to a
+    minimum, and the prior variance is added to all sums.
     """
     centred = rewards - rewards.mean(axis=0)
     products = np.einsum("qad,qbd->abd", centred, centred)
@@ -198,9 +198,9 @@ def count_wins(rewards: Floats) -> Floats:
 def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
     """Run a race with sign tests on won instances and Holm's correction.
 
-    An arm wins an instance against another arm if it dominates this arm on it. Arms are
-    only removed, never returned early, so the race ends with a single arm or after all
-    instances.
+    Arm i wins an instance against arm j if arm i dominates arm j on this instance. Arms
+    are only removed, never returned early, so the race ends with a single arm or after
+    all instances.
     """
     active = np.arange(len(costs))
     depth = 0
@@ -312,10 +312,10 @@ def race_rivals(name: str) -> pd.DataFrame:
     -------
     DataFrame
         One row per rule and tolerance: ``way``, the name of the rule; ``tolerance``;
-        ``share``, the mean spent share of the cost of evaluating everything; ``runs``;
-        ``off``, the number of runs whose front is wrong by more than the tolerance
-        (`cobandit.stats.metrics.beyond_tolerance`); ``f1``, the mean F1 score of the
-        returned sets.
+        ``share``, the mean cost of a run, divided by the cost of evaluating everything;
+        ``runs``; ``off``, the number of runs whose front is wrong by more than the
+        tolerance (`cobandit.stats.metrics.beyond_tolerance`); ``f1``, the mean F1 score
+        of the returned sets.
     """
     feedback, costs = read_rows(name)
     rewards = (

@@ -61,7 +61,7 @@ class Result(NamedTuple):
         return {"data": data, "code": code_checksum(self.part)}
 
     def columns(self) -> list[str]:
-        """Return the columns that identify a part, one per parameter of `part`."""
+        """Return the columns that identify a part: the parameters of its function."""
         return [
             "dataset" if name == "name" else name
             for name in inspect.signature(self.part).parameters
@@ -76,7 +76,8 @@ WHOLE = ("replication", "tuning")
 def sample_parts(name: str) -> list[tuple[Any, ...]]:
     """Return the arguments of a sample of the parts of a result.
 
-    The sample has one part per combination of all arguments but the last.
+    The sample has one part per combination of all arguments but the last. For the
+    results in `WHOLE`, the sample has all parts.
 
     Examples
     --------
@@ -229,9 +230,10 @@ def remove_result(name: str) -> None:
 
 
 def read_current_parts(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
-    """Return a dict from arguments to the part of the stored result computed from them.
+    """Return the parts of a stored result, by the arguments of each part.
 
-    The dict is empty if the result is not stored, or was computed by other code.
+    The dict is empty if the result is missing or damaged, or was computed by other code
+    or from other data.
     """
     entry = read_manifest().get(name, {})
     columns = RESULTS[name].columns()
@@ -342,7 +344,8 @@ def compare_frames(
 class Verification(NamedTuple):
     """Comparison of a recomputed result with the stored result.
 
-    ``computed`` of the ``parts`` were recomputed, in ``seconds``.
+    ``computed`` is the number of recomputed parts, and ``parts`` the number of all
+    parts. The recomputation took ``seconds``.
     """
 
     name: str

@@ -17,8 +17,8 @@ from cobandit.tables.checked_fields import Fields
 #: unavailable service.
 UNAVAILABLE_STATUSES = frozenset({429, 502, 503, 529})
 
-#: Settings with the address of a configuration. They replace the evaluator's options of
-#: the same names.
+#: Settings of a configuration that choose its endpoint. They replace the evaluator's
+#: options of the same names.
 ADDRESS_SETTINGS = ("base_url", "key")
 
 #: HTTP status codes after which a retry may help, besides all codes from 500 on.

@@ -82,7 +82,7 @@ class Client:
             raise self._judge(response, None)
 
     def _judge(self, response: httpx2.Response, model: Any) -> Failure:
-        """Return the failure of a request, with whether and when to retry it.
+        """Return the failure of a request, which states whether and when to retry.
 
         Raises
         ------

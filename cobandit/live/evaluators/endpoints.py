@@ -168,7 +168,7 @@ class EndpointEvaluator:
     def rescore(
         self, configuration: Mapping[str, Any], instance: str, answer: Mapping[str, Any]
     ) -> Row | None:
-        """Score a kept answer; None if the prompt has changed."""
+        """Score a kept answer; None without a text, or if the prompt has changed."""
         columns = self.context.instances[instance]
         messages = self.options.request(configuration, columns)["messages"]
         is_same_prompt = digest_prompt(json.dumps(messages)) == answer.get("prompt")
@@ -179,9 +179,9 @@ class EndpointEvaluator:
     def bound_cost(self, configuration: Mapping[str, Any], instance: str) -> float:
         """Return an upper bound on the cost of an evaluation, or infinity.
 
-        The request limits the number of tokens of an answer; without this limit, the
-        bound is infinite. A prompt has at most one token per byte, plus the tokens that
-        the chat format adds.
+        The request limits the number of tokens of an answer. The bound is infinite
+        without this limit, and for a cost that is neither tokens nor money. A prompt
+        has at most one token per byte, plus the tokens that the chat format adds.
         """
         request = self.options.request(configuration, self.context.instances[instance])
         limit = request.get("max_completion_tokens", request.get("max_tokens", inf))

@@ -52,13 +52,14 @@ class FunctionEvaluator:
     """Evaluates by calling a function of a configuration and an instance.
 
     The function returns a mapping of column names to numbers. A plain function runs in
-    a thread, so that calls can run concurrently. Under ``answer`` the function may
-    return a text, or a mapping with ``text``, to be kept with the run.
+    a thread, so that calls can run concurrently. The mapping may also have ``answer``:
+    a text, or a mapping with ``text``, which is kept with the run.
 
     If the function raises an error, the evaluation has failed. The function may raise a
-    `Failure` that states the cost and whether a retry may help. Other errors are
-    attributed to the service if they are connection errors, timeouts, or have a status
-    code for which `judge_status` suggests a retry; all others, to the instance.
+    `Failure` that states the cost and whether a retry may help. Any other error is
+    attributed either to the service or to the instance. Errors of the service are
+    connection errors, timeouts and other system errors that are not about files, and
+    errors with a status code for which `judge_status` suggests a retry.
 
     Parameters
     ----------
@@ -141,7 +142,8 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 def _judge(error: BaseException | None) -> tuple[bool, bool]:
     """Return whether a retry may help, and whether the service is unavailable.
 
-    Only connection errors, timeouts and some status codes justify a retry.
+    A retry may help after connection errors, timeouts, other system errors that are not
+    about files, and some status codes.
     """
     # file errors are not caused by the service
     dropped = getattr(sys.modules.get("httpx"), "TransportError", ())

@@ -2,7 +2,7 @@
 
 Numba's cache has two gaps. It detects a change in the file of a function, but not in a
 helper or a constant from another file, so outdated code would run. It also does not
-detect truncated files, or files of two processes with the same number.
+detect a truncated file, or that two processes wrote files with the same number.
 """
 
 import atexit

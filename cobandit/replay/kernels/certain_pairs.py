@@ -17,7 +17,7 @@ class PairClaims(NamedTuple):
 
     #: Shape (K, K, D): sums of differences.
     sums: np.ndarray
-    #: Shape (K, K, D, S): capital per size of a bet.
+    #: Shape (K, K, D, S): capital of the bets of each of the S sizes.
     capital: np.ndarray
     #: Shape (K, K, D), at [i, j, d]: whether j is certainly above i.
     above: np.ndarray
@@ -85,7 +85,8 @@ def find_certain(above, spared):
 def find_leaving(arms, dominated, front, spared):
     """Return the position of an arm that can be removed, and whether it is accepted.
 
-    A dominated arm has priority, then a member of the front that is no longer needed.
+    A dominated arm has priority. Next is a member of the front that certainly does not
+    dominate any active arm.
     The position is -1 if no arm can be removed.
     """
     for a, i in enumerate(arms):

@@ -29,9 +29,9 @@ class Evidence(NamedTuple):
     squares: np.ndarray
     #: Shape (K, K, D, S): weights of the S sizes of a bet.
     weights: np.ndarray
-    #: Shape (K, K, D): capital on the cover of i by j.
+    #: Shape (K, K, D): capital of the bets that j covers i, per objective.
     cover_capital: np.ndarray
-    #: Shape (K, K): capital on sparing i from j.
+    #: Shape (K, K): capital of the bets that j does not dominate i.
     sparing_capital: np.ndarray
     #: Shape (K, K, D): whether j is certainly not below i by the tolerance or more.
     near: np.ndarray
@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
     spared: np.ndarray
     #: Shape (K, K): whether j can cover i at the declared costs.
     affordable: np.ndarray
-    #: Shape (K,): capital of each arm that is not yet deposited.
+    #: Shape (K,): the part of each arm's capital that has not been bet yet.
     purse: np.ndarray
     #: Shape (1,): number of instances at the next deposit.
     next_deposit: np.ndarray
@@ -72,7 +72,7 @@ def _find_scatter(total, squares, n):
 
 @inner
 def _bet(weights, difference, claimed, unit):
-    """Update the weights of the sizes, and return the growth of capital."""
+    """Update the weights of bet sizes, and return the factor by which capital grows."""
     above = 0.0
     largest = LARGEST_LOSS
     if claimed > TIE - 1:
@@ -126,7 +126,7 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
 @inner
 def _deposit(arms, n, tolerances, evidence):
-    """Bet half of the capital in each purse from now on, for both statements."""
+    """Bet half of each arm's purse that it is covered, and that it is not dominated."""
     if len(arms) < 2:
         return
 

@@ -104,10 +104,10 @@ def return_front(arms, sums, pulls, returned):
 
 @inner
 def front_gap(position, order, at, enough=0.0):
-    """Return Delta^+ of the arm of the front at a position, given all ``minus``.
+    """Return Delta^+ of the front's arm at a position of ``order``.
 
-    Neighbours in the order are visited first. The search ends as soon as the gap is
-    below ``enough``.
+    All ``minus`` must be filled. Neighbours in the order are visited first. The search
+    ends as soon as the gap is below ``enough``.
     """
     means = at.means
     minus = at.minus

@@ -25,14 +25,14 @@ class Formula(NamedTuple):
 
     #: The compiled formula.
     call: Any
-    #: Numbers that it reads from the policy, padded to the size of `NUMBERS`.
+    #: Numbers that the formula reads from a policy, padded to the size of `NUMBERS`.
     numbers: tuple[float, ...]
     #: Whether the formula needs sums of squares.
     squares: bool
 
 
-#: Type of the numbers of a formula. All formulas have the same number of numbers,
-#: because they share a compiled run.
+#: Type of the numbers that a formula reads from a policy. It is the same for all
+#: formulas, because they share a compiled run.
 NUMBERS = types.UniTuple(types.float64, 8)
 
 
@@ -73,13 +73,14 @@ def register_formula(
     run : compiled function
         Result of `compile_run`.
     pass_numbers : callable
-        ``pass_numbers(formula, n)`` returns a function of the run's arguments and all
-        numbers, which calls the formula with these arguments and the first n numbers.
+        ``pass_numbers(formula, n)`` returns a function that calls the formula. This
+        function gets the arguments that the run passes and the padded numbers. It
+        passes on the first n numbers.
     arguments : tuple of Numba types
         Types of the arguments that the run passes, without the numbers.
     n_known : int
-        Number of arguments of the formula that the run passes. The others have the
-        names of attributes of the policy.
+        Number of arguments of the formula that the run passes. Each further argument
+        has the name of an attribute of the policy.
     squares : bool
         Whether the run must also compute sums of squares.
     """

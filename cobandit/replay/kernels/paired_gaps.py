@@ -24,7 +24,7 @@ class Gaps(NamedTuple):
     high: np.ndarray
     #: Shape (K,): Delta^-.
     minus: np.ndarray
-    #: Shape (K,): the arm that dominates by the largest margin, as in Delta^-.
+    #: Shape (K,): the arm that attains the maximum in Delta^-.
     above: np.ndarray
     #: Shape (K,): Delta^+ of arms on the front.
     plus: np.ndarray
@@ -97,7 +97,7 @@ def _find_weakest(a, b, gaps):
 
 @inner
 def _find_minus(a, k, gaps):
-    """Fill Delta^- of an arm: the largest margin of an arm above it."""
+    """Fill Delta^- of arm a, the largest m(a, b) over all remaining arms b."""
     largest = -inf
     above = 0
     for b in range(k):

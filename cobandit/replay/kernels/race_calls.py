@@ -37,7 +37,7 @@ class Costs(NamedTuple):
     #: Shape (K, K): sums of squared differences of the pairs a < b.
     squares: np.ndarray
     n: int
-    #: Tolerance of costs, as a share of the other cost.
+    #: Tolerance of costs, as a share of the cost of the arm to be covered.
     share: float
     #: Tolerance of costs, as an amount.
     amount: float
@@ -96,9 +96,9 @@ NO_COST = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
 def _bound_cost(costs, a, b, scale, wide, least):
     """Return the bounds of the cost with which `judge` starts, for arm b against a.
 
-    There are three bounds: the lower end of the difference, its lower end with the
-    tolerance, and its upper end. `judge` computes the smallest and the largest of each
-    over all compared quantities, and starts with the cost, for which they are equal.
+    There are three bounds of the difference: its lower end, and both its ends with the
+    tolerance added. For each bound, `judge` computes the smallest and the largest value
+    over all compared quantities. With the cost alone, these two values are equal.
     """
     if not costs.compared:
         return NO_COST
@@ -192,7 +192,7 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
 
 @inner
 def count_outdone(means, n, p, squares, costs, calls, left):
-    """Return, per arm, how many of its rivals it covers and were just removed."""
+    """Return, per arm, the number of just removed rivals that the arm covers."""
     n_instances, tolerances, _, _, _, _ = p
     scale = sqrt((1 - n / n_instances) / (n * n))
     differences, errors = np.empty((2, means.shape[1]))

@@ -63,8 +63,8 @@ class Tally(NamedTuple):
 class Record(NamedTuple):
     """Arms and charges of the first L pulls of R replications.
 
-    The entry after the last pull of an online run is the arm whose pull would exceed
-    the budget and is not charged, or -1 if there is none.
+    In an online run, one more entry follows the last pull. It is the arm whose pull
+    would exceed the budget and is not charged, or -1 if no arm is affordable.
     """
 
     #: Shape (R, L): arms of the pulls.

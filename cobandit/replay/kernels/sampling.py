@@ -16,9 +16,8 @@ CERTAIN = 1.0 - 1e-9
 def sample_affordable(chosen, goal, draws, terms, seen, spent):
     """Pull arms up to ``goal`` times without checking the budget; return the cost.
 
-    A block of rows is drawn, and then added for two objectives at a time. The compiler
-    can vectorise the first loop, and compute the two sums in the second loop in
-    parallel.
+    One loop draws a block of rows, so the compiler can vectorise it. A second loop adds
+    the rows for two objectives at a time, so the two sums can be computed in parallel.
     """
     rows, offsets, starts, order = draws
     pulls = seen.pulls

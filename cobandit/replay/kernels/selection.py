@@ -24,8 +24,9 @@ def _tournament(n_arms):
     """Return ``values`` and ``winners`` of an empty tournament tree, shape (2 size,).
 
     The size is a power of two. Arm i is the leaf at node size + i. An inner node has
-    the value and the arm of its better child; ties go to the left child, with the lower
-    arm. Node 1 has the best arm. Arms that do not take part have the value -inf.
+    the value and the arm of its better child; ties go to the left child, whose
+    arm has the lower number. Node 1 has the best arm. Arms that do not take part have
+    the value -inf.
     """
     size = 1
     while size < n_arms:
@@ -143,9 +144,9 @@ def _select(p, terms, draws, seen, returned):
 
 
 _run_selection = compile_run(_select)
-#: Types of the number of an arm's pulls, of the arm, and of the sums and squares of all
-#: arms. Passing only the row of this arm would create an array in every pull, whose
-#: reference counts would take a fifth of the time.
+#: Types of four arguments: the number of pulls of an arm, the arm, and the sums and the
+#: squares of all arms. Only this arm's rows are needed. Passing only them would create
+#: arrays in every pull, whose reference counts would take a fifth of the time.
 ARGUMENTS = types.int64, types.int64, types.float64[:, ::1], types.float64[:, ::1]
 
 

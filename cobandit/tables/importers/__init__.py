@@ -10,8 +10,8 @@ steps, which are, in this order:
 * ``combining_samples`` collects the samples in runs of configurations,
 * ``log_settings`` names the configurations,
 * ``combining_runs`` and ``repeated_evaluations`` combine the runs in one frame,
-* ``earlier_table`` adds it to an earlier table, and ``importing`` writes table and
-  card.
+* ``earlier_table`` adds this frame to an earlier table,
+* ``importing`` writes the table and its card.
 
 The module ``tidy`` imports any other table. It uses ``tidy_options`` for its options,
 ``tidy_scores`` for scores, ``wide_columns`` for wide files, and ``named_columns`` and

@@ -127,7 +127,7 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
 
 
 def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
-    """Return the result with the earlier names of configurations of equal settings.
+    """Return the result, with earlier names for configurations with equal settings.
 
     Names may differ, because 0 and 0.0 are equal settings.
     """
@@ -151,7 +151,7 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
 
 
 def _plain(value: Any) -> str:
-    """Write a value as text, equal for numbers and for text that contains them."""
+    """Write a value as text; a number and the same number in text give equal texts."""
     try:
         return repr(float(value))
     except (TypeError, ValueError):

@@ -50,7 +50,7 @@ class EveryEvalEverOptions(LogOptions, RepeatOptions):
 
     @property
     def takes_own_cost(self) -> bool:
-        """Whether costs come from the records, because the user did not choose one."""
+        """Whether costs come from the records, because the user chose no cost."""
         return "cost" not in self.model_fields_set
 
 
@@ -110,7 +110,7 @@ class _Evaluation(LogRecord):
         return _Metric()
 
     def find_means(self, task: str) -> dict[str, float]:
-        """Return the mean scores of a task that the record states, by metric."""
+        """Return, by metric, the mean scores that the record states for a task."""
         return {
             result.metric_config.name: result.score_details.score
             for result in self.evaluation_results
@@ -324,7 +324,7 @@ def _find_evaluations(files: Iterable[Path]) -> dict[str, _Evaluation]:
 
 
 def _by_sample(lines: Iterable[_Line]) -> dict[tuple[str | int, int], list[_Line]]:
-    """Group the lines of an evaluation, one per metric, by sample and repeat."""
+    """Group an evaluation's lines, with one metric each, by sample and repeat."""
     repeats: Counter[tuple[str | int, str | None]] = Counter()
     groups: dict[tuple[str | int, int], list[_Line]] = {}
     for line in lines:

@@ -10,8 +10,8 @@ import pandas as pd
 from cobandit.errors import raise_fault
 from cobandit.tables.text_layout import SEPARATORS
 
-#: Names of the columns for the file and the row in it, and the prefix of the columns
-#: for its folders.
+#: Names of three kinds of columns: the name of a record's file, the record's row in the
+#: file, and (as a prefix, followed by the depth) the folders on the path to the file.
 FILE = "file"
 ROW = "row"
 FOLDER = "folder"
@@ -33,7 +33,7 @@ class SourceFile(NamedTuple):
 
 
 class FileColumns:
-    """Columns with the file, folders and row of each record, as an option names them.
+    """Columns with the file, folders and row of each record, which options can name.
 
     ``file`` is the name of the file without its suffix, and ``row`` is the number of
     the record. ``folder1``, ``folder2``, ... are the folders on the path to the file,
@@ -62,7 +62,7 @@ class FileColumns:
         }
 
     def names(self, file: Path) -> list[str]:
-        """Return the names of these columns for a file."""
+        """Return the names of the columns that can be added to a file's records."""
         return [
             FILE,
             ROW,
@@ -89,7 +89,7 @@ class FileColumns:
         return frame.assign(**added)
 
     def check_config(self, config: Sequence[str], columns: Iterable[str]) -> None:
-        """Raise if file names are the configurations but two files have one name."""
+        """Raise if files name the configurations, but two files have the same name."""
         if FILE in columns or not set(config) <= {FILE}:
             return
         names = [name_file(file) for file in self._folders]

@@ -163,7 +163,7 @@ def _read(file: Path, options: HelmOptions, notes: Notes) -> Log:
 
 
 def _means(file: Path) -> dict[str, float]:
-    """Return the means that the run states, for unperturbed data with one split."""
+    """Return the run's means on unperturbed data, for statistics with one split."""
     totals = file.with_name(TOTALS)
     if not totals.is_file():
         return {}

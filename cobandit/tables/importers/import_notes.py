@@ -18,8 +18,8 @@ class Notes:
     evaluations that are left out, by reason. ``logs`` lists the logs that are left out,
     each as a line with place, reason and remedy. ``smallest`` is the cost that replaces
     zero. ``doubts`` has, per kind, the number of values that could not be read
-    reliably, and the first one. ``counts`` has the numbers of flawed evaluations by
-    configuration and kind, and ``counted`` has the same numbers as lines.
+    reliably, and the first such value. ``counts`` has the numbers of flawed evaluations
+    by configuration and kind, and ``counted`` has the same numbers as lines.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Notes:
         self.counted += limit_lines(lines)
 
     def doubt(self, place: str, doubts: Iterable[Doubt]) -> None:
-        """Count a value that could not be read reliably."""
+        """Count the doubts about a place: values that could not be read reliably."""
         for kind, text in doubts:
             number, first = self.doubts.get(kind, (0, f"{place}: {text}"))
             self.doubts[kind] = number + 1, first
@@ -127,6 +127,6 @@ class Notes:
 
 
 def limit_lines(lines: list[str], limit: int = 3) -> list[str]:
-    """Return the first lines, and one line with the number of the others."""
+    """Return the first lines, and a line with the number of omitted lines."""
     n_more = len(lines) - limit
     return lines if n_more <= 0 else [*lines[:limit], f"and {n_more:,} more of these"]

@@ -16,7 +16,7 @@ from cobandit.tables.prices import Prices, read_prices
 
 
 def as_list(value: Any) -> Any:
-    """Return a list of one value, of several values, or of none."""
+    """Return a single value as a list, None as an empty list, and a list unchanged."""
     return (
         value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     )
@@ -169,7 +169,7 @@ class LogOptions(ScoreOptions, CostOptions):
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
-        """Return the choices of cost and time that two imports into one table share."""
+        """Return the choices of cost and time that imports into a table must share."""
         return {
             "cost": self.count if self.cost == "tokens" else self.cost,
             "latency": latency,

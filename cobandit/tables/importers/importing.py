@@ -149,7 +149,10 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return counts of flawed evaluations, in this import and the earlier table."""
+    """Return the card's counts of flawed evaluations.
+
+    Counts of a configuration in this import replace its counts in the earlier table.
+    """
     configs = set(result.frame["config"])
     earlier_counts = {} if earlier is None else earlier.card.counts
     counts = {

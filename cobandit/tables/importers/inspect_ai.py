@@ -1,11 +1,12 @@
 """The importer of Inspect AI: ``.eval`` archives, and JSON logs.
 
 An archive is a zip file with ``header.json`` (or ``_journal/start.json``, if the run
-did not finish) and one ``samples/<id>_epoch_<n>.json`` per sample. A JSON log is the
-header with its ``samples``. A sample has scores by scorer, ``model_usage`` by model,
-and ``total_time`` and ``working_time`` in seconds. ``input_tokens`` excludes cached
-tokens (for some providers only since February 2026). ``total_tokens`` includes cached
-tokens, so ``--count all`` uses this field. The id and the epoch identify an evaluation.
+did not finish) and one ``samples/<id>_epoch_<n>.json`` per sample. A JSON log has
+the fields of the header, and all samples in its field ``samples``. A sample has scores
+by scorer, ``model_usage`` by model, and ``total_time`` and ``working_time`` in seconds.
+``input_tokens`` excludes cached tokens (for some providers only since February 2026).
+``total_tokens`` includes cached tokens, and the other counts are interpreted so that
+they add up to this total. The id and the epoch identify an evaluation.
 Epochs of a sample are averaged, because instances have to be independent; ``--repeats
 separate`` keeps one row per epoch. Logs that did not end successfully, or that have no
 scores, are left out, and the report states the reason.
@@ -105,7 +106,7 @@ class InspectSample(LogRecord):
     output: _Output | None = None
 
     def values(self) -> dict[str, JsonValue]:
-        """Return the scores by name; a dictionary counts as a score per key."""
+        """Return the scores by name; a dictionary gives one score for each key."""
         scores: dict[str, JsonValue] = {}
         for name, score in (self.scores or {}).items():
             if isinstance(score.value, dict):
@@ -214,7 +215,7 @@ class _Results(LogRecord):
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean of each score as stated in the log, by the metric accuracy or mean."""
+        """Mean of each score, which the log states as its accuracy or its mean."""
         return {
             scored.name: value
             for scored in self.scores
@@ -241,7 +242,7 @@ class _Log(LogRecord):
     samples: Annotated[list[InspectSample], BeforeValidator(as_list)] = []  # noqa: RUF012 (never written to)
 
     def known_usage(self, sample: InspectSample, whose: str) -> dict[str, ModelUsage]:
-        """Return the token counts that are charged: of one model, or of all models."""
+        """Return the charged token counts, of the evaluated model or of all models."""
         return {
             name: usage
             for name, usage in sample.model_usage.items()

@@ -2,7 +2,7 @@
 
 A run of one model writes ``results_<date>.json`` and, for each task,
 ``samples_<task>_<date>.jsonl``. A line of the samples is one document under one
-*filter* (a way to extract the answer), with the values of metrics as top-level keys. A
+*filter* (a way to extract the answer), with each metric as a top-level key. A
 task with several filters has several lines per document. Logs from before August 2024
 are rejected, because their lines do not name the filter and the metrics. Logs have
 neither numbers of tokens nor times, so tokens are counted here, and there is no
@@ -136,7 +136,7 @@ def read_logs(
 
 
 def _read(file: Path, options: LmEvalOptions, tokens: TokenCounter) -> Log:
-    """Read a file of samples, under all filters."""
+    """Read a file of samples, with the lines of all filters."""
     results = _results(file)
     task = _task(file)
     day, _, time = _date(file).partition("T")
@@ -289,7 +289,7 @@ def _value(text: str) -> Any:
 
 
 def _answers(line: _Line, counts_rated: bool) -> list[str] | None:
-    """Return the generated texts, or else the rated texts if these are counted."""
+    """Return the generated answers, or the rated answers if these are counted."""
     if line.is_generated:
         return [_text(text) for responses in line.resps for text in responses]
     if not counts_rated:

@@ -22,7 +22,7 @@ from cobandit.tables.importers.logged_runs import LoggedRun
 def filter_samples(
     collected: Sequence[Log], options: LogOptions, notes: Notes
 ) -> list[Log]:
-    """Return the logs without samples that do not satisfy ``--where``."""
+    """Return the logs with only the samples that satisfy ``--where``."""
     if options.where is None:
         return list(collected)
 
@@ -54,7 +54,7 @@ def filter_samples(
 def add_declared(
     collected: Sequence[Log], metrics: Metrics, options: LogOptions
 ) -> LogOptions:
-    """Return the options, with ranges and missing-score values that logs declare."""
+    """Return the options plus the score ranges and missing-score values of the logs."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
     for log in collected:
@@ -75,7 +75,7 @@ def add_declared(
 
 
 def keep_last(log: Log, notes: Notes) -> list[Sample]:
-    """Return the samples of a log, only the last of several copies."""
+    """Return the samples of a log, keeping only the last of several copies."""
     last = {(sample.instance, sample.repeat): sample for sample in log.samples}
     if n_repeated := len(log.samples) - len(last):
         notes.remarks.append(
@@ -85,7 +85,8 @@ def keep_last(log: Log, notes: Notes) -> list[Sample]:
     return list(last.values())
 
 
-#: Largest relative difference of means that rounding may cause.
+#: Largest difference between two means that rounding may cause. For means above 1, it
+#: is relative.
 ROUNDED = 2e-3
 
 
@@ -113,8 +114,8 @@ def compare_means(
             notes.remarks.append(f"differs: {log.file}: {problem}")
 
 
-#: If a smaller share of the shared names have different questions, names are assumed to
-#: identify questions, with exceptions.
+#: Two logs may have different questions under the same name. If this is the case for
+#: less than this share of their common names, only these instances are renamed.
 MOSTLY = 0.5
 
 

@@ -162,7 +162,8 @@ def choose_metrics(
     """Return the metrics that the user chose as objectives, or the only metric.
 
     If every task has exactly one of the chosen metrics, these metrics form one
-    objective, named accuracy. So does the only metric if the user chose none.
+    objective, named accuracy. If the user chose no metric, the only metric forms this
+    objective.
 
     Parameters
     ----------
@@ -228,7 +229,8 @@ def choose_tasks(
 ) -> tuple[list[str], list[T]]:
     """Return the tasks that the user chose, or the only task, and their logs.
 
-    Raises if there are several tasks and the user chose none.
+    If the user chose none of several tasks, ``--compare-tasks`` takes all tasks.
+    Without this option, several tasks are an error.
 
     Parameters
     ----------

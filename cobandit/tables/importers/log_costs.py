@@ -1,4 +1,4 @@
-"""Costs of logged evaluations: by tokens or prices, zero, or not measured."""
+"""Costs of logged evaluations, also if the cost is zero or was not measured."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def charge_free(
 
 
 def settle_unmeasured(logged: pd.DataFrame, how: str, notes: Notes) -> pd.DataFrame:
-    """Leave out evaluations without a measured cost, or give them the mean cost.
+    """Leave out evaluations of unknown cost, or charge the configuration's mean cost.
 
     Counting such costs as zero would make a configuration with cached answers look
     cheap.
@@ -154,8 +154,8 @@ class Charge:
     def __call__(self, sample: Sample, place: str) -> tuple[float, float | None]:
         """Return the cost of a sample, and its number of prompt tokens.
 
-        If tokens are the cost, the cost excludes the prompt's. Otherwise the cost
-        includes the prompt, and the second value is None. An unknown cost is NaN.
+        A cost in USD includes the prompt, and the second value is None. Any other cost
+        is the number of generated tokens. An unknown cost is NaN.
         """
         for use in sample.used:
             self._notes.doubt(place, use.doubts)

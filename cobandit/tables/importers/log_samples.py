@@ -89,7 +89,7 @@ class Log:
     ranges : mapping of str to (float, float)
         Lowest and highest possible score by name, if the log states them.
     no_scores : mapping of str to float
-        Value that marks a missing score, by name, if the log states one.
+        Value that marks a missing score, by the score's name, if the log states it.
     """
 
     file: str

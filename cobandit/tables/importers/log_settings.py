@@ -17,7 +17,7 @@ from cobandit.tables.importers.log_choices import choose
 #: Value of a setting that a log lacks.
 UNSET = "not set"
 
-#: Largest number of characters of a value in a name that is not shortened.
+#: Longest value of a setting, in characters, that a name contains in full.
 _LONGEST = 40
 
 
@@ -190,7 +190,7 @@ def find_differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def sum_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return short checksums of settings, so that they can be compared later.
+    """Return a short checksum of each setting, for later comparisons.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def checksum(text: str) -> str:
 
 
 def _unify(values: list[Any]) -> list[Any]:
-    """Return values of one type: numbers if all values are numbers, else text."""
+    """Return values of one type: all numbers, all booleans, or otherwise text."""
     kinds = set(map(type, values))
     if kinds <= {int, float} or kinds == {bool}:
         return values

@@ -18,7 +18,7 @@ from cobandit.tables.row_checks import check_columns
 def take_columns(
     frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path
 ) -> pd.DataFrame:
-    """Return a frame of name columns and of renamed columns of a file."""
+    """Return a frame of given columns of names, and of renamed columns of a file."""
     check_present(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
         problem = f"an option uses the column {column!r} of the file"
@@ -57,10 +57,11 @@ def read_names(
     file : Path
         File of the frame, for messages.
     condition : str or None
-        Condition on rows that the user gave. A remedy may extend it.
+        Condition of ``--where``, if the user gave one. A remedy may extend this
+        condition.
     measured : sequence of str
-        Columns that may be blank in the same rows, for example because these rows are
-        not evaluations. A remedy may exclude such rows.
+        Columns that may be blank where the name is missing, for example because the
+        row is not an evaluation. A remedy may exclude such rows.
     """
     check_present(frame, [column], file)
     faults = Faults(str(file))
@@ -85,12 +86,13 @@ def read_names(
 def find_where(
     frame: pd.DataFrame, column: str, missing: np.ndarray, user_condition: str | None
 ) -> str | None:
-    """Return a condition on a column that excludes the rows without a value.
+    """Return a remedy: a ``--where`` condition that excludes rows without a value.
 
     Returns
     -------
     str or None
-        None if no condition excludes all rows without a value but keeps others.
+        None if no condition on the column excludes all these rows and keeps some
+        other row.
     """
     if column not in frame:
         return None

@@ -128,7 +128,8 @@ class _Stats(LogRecord):
 def _lenient(value: JsonValue) -> JsonValue:
     """Return a number, or None for any other value.
 
-    Such values are not errors, because stated numbers are only compared.
+    Another value is not an error, because numbers that the file states are only
+    compared with the entries.
     """
     return value if isinstance(value, int | float) else None
 
@@ -235,7 +236,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
 
 
 def name_instance(variables: dict[str, JsonValue]) -> str:
-    """Return the name of a test, from its variables, the same in every file.
+    """Make the name of a test from its variables, so that files agree in names.
 
     Examples
     --------

@@ -64,7 +64,8 @@ def average_repeats(
     return frame.assign(**means).drop_duplicates(keys)
 
 
-#: Smallest number of repeated instances for this remark.
+#: Smallest number of repeated instances for the remark that repeats always have equal
+#: scores.
 MANY_REPEATED = 5
 
 

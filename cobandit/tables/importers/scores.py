@@ -190,12 +190,12 @@ def read_number(text: str, option: str) -> float:
 def read_range(
     texts: Sequence[str], default: tuple[float, float], name: str
 ) -> tuple[float, float]:
-    """Return the range of an objective's scores, as the last of some LOW:HIGH texts.
+    """Return the range of an objective's scores, from the last of some LOW:HIGH texts.
 
     Raises
     ------
     TableError
-        If the range is not two numbers, the smaller one first.
+        If the text is not two numbers in ascending order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The importer of any table, tidy or wide, for which options give the columns.
+"""The importer of tables, tidy or wide, whose columns are named by options.
 
 A tidy table has one row per evaluation. A wide table has one row per instance, and for
 each configuration one column per measure (or only one column, its score). A pattern
@@ -183,7 +183,7 @@ def _read_parts(
 def _locate(
     frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions
 ) -> Callable[[int, str | None], Place]:
-    """Return a function that maps a row and column of the frame to a file's place."""
+    """Return a function from a row and column of the frame to a place in a file."""
     configs = frame["config"].tolist()
 
     def place(row: int, column: str | None) -> Place:

@@ -1,4 +1,4 @@
-"""The cost column of a table that is imported by its columns."""
+"""The cost column of a table whose columns are named by options."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ from cobandit.tables.transforms import TRANSFORMS
 #: Default column for the scores of a wide file.
 SCORE = "score"
 
-#: Columns with longer text, in characters, are listed last in messages, because they
-#: probably have prompts or answers.
+#: Columns that have text of more than this number of characters are listed last in
+#: messages, because they probably have prompts or answers.
 LONG_TEXT = 60
 
 
 def _read_objectives(value: Any) -> list[Any]:
-    """Read objectives, each as NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM or fields."""
+    """Read objectives: NAME, NAME=COLUMN, NAME=COLUMN:TRANSFORM, or a dictionary."""
     return [
         _read_objective(objective) if isinstance(objective, str) else objective
         for objective in as_list(value)
@@ -295,7 +295,7 @@ def _is_long(column: pd.Series | pd.DataFrame) -> bool:
 def read_cost(
     values: Sequence[str], known: Container[str]
 ) -> str | float | dict[str, float]:
-    """Return the meaning of ``--cost``: a column, a number, or one per configuration.
+    """Return what ``--cost`` names: a column, one number, or a number by configuration.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from cobandit.tables.measured_columns import read_numbers
 from cobandit.tables.transforms import TRANSFORMS
 from cobandit.tables.written_numbers import read_written
 
-#: Largest number of characters of a value in a column that may group instances.
+#: Longest value, in characters, of a column that may group instances.
 LONGEST_SHARED = 200
 
 

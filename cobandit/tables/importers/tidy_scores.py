@@ -1,4 +1,4 @@
-"""Scores of a table that is imported by its columns: words, ranges, missing values."""
+"""Scores of a table with columns named by options: words, ranges, missing values."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def _missing_remedy(objective: Objective) -> str:
 
 
 def _foreign_remedy(column: pd.Series) -> str:
-    """Return the remedy for scores that are not numbers: --word options, or another.
+    """Return the remedy for scores that are not numbers.
 
-    The options are offered if there are few different words.
+    If there are few different words, the remedy is a --word option for each word.
     """
     text = pd.Series(
         [cell.strip() for cell in column if isinstance(cell, str)], dtype=object

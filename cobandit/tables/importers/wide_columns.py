@@ -74,7 +74,10 @@ def melt(
 
 
 def _find_shared_words(frame: pd.DataFrame) -> str | None:
-    """Suggest the words that several names of columns share, as probable scores."""
+    """Return a remedy with --word options for words that several columns contain.
+
+    Such words are probably scores. None if there are no such words, or too many.
+    """
     columns = [
         {str(value).strip() for value in frame[name].dropna()} - {""} for name in frame
     ]
@@ -86,7 +89,7 @@ def _find_shared_words(frame: pd.DataFrame) -> str | None:
 
 
 def _has_scores(column: pd.Series, options: TidyOptions) -> bool:
-    """Return whether a column has a number, or a word to which options give one."""
+    """Return whether a column has a number, or a word that stands for a number."""
     if np.isfinite(read_numbers(column)[0]).any():
         return True
     reader = ScoreReader(options.word)
