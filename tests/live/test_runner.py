@@ -890,7 +890,7 @@ class TestGoingOn:
             (
                 {"configurations": {"grid": GRID | {"top": [1]}}},
                 "other-setting",
-                "top 2 there, but 1 here",
+                "top 2",
             ),
             ({"reuse": "nowhere.parquet"}, "no-file", ""),
         ],
@@ -1052,7 +1052,7 @@ class TestRace:
             fine,
             tmp_path / "fine",
             fake,
-            names=["instances.0 is", "this plan starts from none"],
+            names=["instances.0 is", "this plan reuses none"],
         )
         assert not set(first.evaluated) & set(fake.evaluated)
         assert (
