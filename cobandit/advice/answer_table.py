@@ -187,9 +187,9 @@ def likely_others(advice: Recommendation) -> pd.DataFrame:
 
 
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
-    """Return configurations worth their cost that a method did not return.
+    """Return the configurations that are worth their cost but missing from the front.
 
-    There are none unless a method that ignores the cost returned the front.
+    The list is empty, except if a method that ignores the cost returned the front.
     """
     arms = advice.arms
     worth = cost_aware_front(

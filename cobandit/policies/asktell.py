@@ -231,7 +231,8 @@ class AskTell:
         Parameters
         ----------
         arm : Pull or int
-            An evaluation, or the number of an arm for its oldest evaluation.
+            An evaluation, or the number of an arm, which stands for the oldest
+            evaluation of this arm.
         among : list of (arm, number), optional
             Evaluations to search; by default the evaluations in flight.
 

@@ -182,7 +182,7 @@ class PairedEvidence:
         active : ndarray of int, shape (k,)
             Configurations that were evaluated on this instance and on all earlier ones.
         differences : ndarray, shape (k, k, D)
-            Score of the second configuration minus the score of the first.
+            Entry [i, j] is the score of ``active[j]`` minus the score of ``active[i]``.
         """
         pairs = np.ix_(active, active)
         n_remaining = self.n_instances - self._n_added

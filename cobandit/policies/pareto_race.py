@@ -690,9 +690,11 @@ class ParetoRace(Once):
 def _read_evidence(
     evidence: ToleranceEvidence, active: NDArray[np.int64]
 ) -> tuple[Calls, NDArray[np.float64]]:
-    """Return the certain comparisons of a certified race, and zeros as strengths.
+    """Return the comparisons that the evidence of a certified race has decided.
 
-    The evidence decides only which arms are covered, so no arm counts as dominated.
+    The evidence never shows that an arm is dominated, only that another arm covers it,
+    that is, is worse by at most the tolerance. Strengths only order dominated arms, so
+    the returned strengths are zero.
     """
     covered, open_ = evidence.read(active)
     calls = Calls(dominated=np.zeros_like(covered), covered=covered, open=open_)

@@ -24,7 +24,7 @@ from cobandit.stats.summaries import (
 def _central(values: NDArray[np.float64]) -> tuple[float, float]:
     """Return the 2.5 % and 97.5 % quantiles of resampled values.
 
-    They are NaN if no value is finite. Quantiles are not interpolated, because a ratio
+    They are NaN if no value is finite. Quantiles are not interpolated, because a value
     may be infinite.
     """
     if not np.isfinite(values).any():

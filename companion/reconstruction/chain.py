@@ -136,7 +136,7 @@ def propose(
 ) -> State:
     """Return a state in which a random part of the variables has moved.
 
-    This is the proposal for tables of the protocol's prior.
+    The chain of tables from the protocol's prior uses this proposal.
     """
     of_parameters, of_models, of_configs = (
         hierarchy.OF_ACCURACY if of_accuracy else hierarchy.OF_BODY

@@ -151,7 +151,7 @@ def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
 
 
 def _plain(value: Any) -> str:
-    """Write a value as text; a number and the same number in text give equal texts."""
+    """Write a value as text, so that 1.5 and "1.5" give the same text."""
     try:
         return repr(float(value))
     except (TypeError, ValueError):

@@ -267,7 +267,7 @@ def complete_options(
 
 
 def _offer_columns(source: SourceFile) -> str:
-    """Return a remedy for missing options, with the columns of a file."""
+    """Return a message's remedy for missing options, which lists the file's columns."""
     path, frame, _, places = source
     long = [name for name in frame.columns if _is_long(frame[name])]
     short = [name for name in frame.columns if name not in long]
