@@ -10,8 +10,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let means = data.means.map((mean) => [...mean]);
   let marked = 0;
 
-  const { element, svg } = makers;
-  const change = (node, attributes) => { for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value); };
+  const { change, element, svg } = makers;
   const show = (length) => (length / steps).toFixed(3);
 
   // ---- gaps, as in cobandit.dominance.gap_terms

@@ -80,7 +80,14 @@ def rerun(
         ),
     ] = Path("report"),
     fast: Annotated[
-        bool, typer.Option("--fast", help="A tenth of the paper's replications.")
+        bool,
+        typer.Option(
+            "--fast",
+            help=(
+                "A tenth of the paper's replications, and only the chapters that"
+                " --page names."
+            ),
+        ),
     ] = False,
     pages: Annotated[
         list[str] | None,

@@ -28,7 +28,7 @@ def test_folds_and_cells_without_print_are_removed(visit, tmp_path):
     tab.add_style_tag(content=pdf.PRINT)
     tab.emulate_media(media="print")
     tab.evaluate(pdf.TIDY)
-    left = tab.evaluate("[...document.querySelectorAll('[id]')].map(part => part.id)")
-    assert left == ["short", "long"]
+    ids = tab.evaluate("[...document.querySelectorAll('[id]')].map(part => part.id)")
+    assert ids == ["short", "long"]
     breaks = "[...document.querySelectorAll('details')].map(f => f.style.breakInside)"
     assert tab.evaluate(breaks) == ["avoid", ""]

@@ -7,7 +7,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from support.browsing import HTML, NEEDS_CHROMIUM, ROOT
+from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM, ROOT
 from support.faults import bad_argument
 
 import cobandit as cb
@@ -112,7 +112,7 @@ def check_figure(tab):
 
 
 def drag(tab, name, change):
-    """Drag an arm by a change of its scores; return where it has to be."""
+    """Drag an arm, gripped beside its centre; return the expected mean."""
     arm = tab.get_by_label(f"Arm {name}", exact=True)
     names = tab.locator("#gaps tbody th").all_inner_texts()
     before = read_means(tab)[names.index(name)]
@@ -120,8 +120,8 @@ def drag(tab, name, change):
     low, high = draggable_gaps.LIMITS
     width = tab.locator(".gaps-axes path").bounding_box()["width"]
     scale = width / (high - low)
-    x = box["x"] + box["width"] / 2
-    y = box["y"] + box["height"] / 2
+    x = box["x"] + box["width"] / 2 + 4
+    y = box["y"] + box["height"] / 2 - 4
     tab.mouse.move(x, y)
     tab.mouse.down()
     tab.mouse.move(x + change[0] * scale, y - change[1] * scale, steps=3)
@@ -192,7 +192,8 @@ class TestScript:
         tab = figure(PLANES[0]).tab
         box = tab.get_by_label("Arm b", exact=True).locator("circle").nth(1)
         place = box.bounding_box()
-        x, y = place["x"] + 5, place["y"] + 5
+        x = place["x"] + 5
+        y = place["y"] + 5
         session = tab.context.new_cdp_session(tab)
         touches = {"touchStart": 0, "touchMove": 60, "touchEnd": None}
         for kind, moved in touches.items():
@@ -208,10 +209,7 @@ class TestScript:
 @pytest.mark.browser
 @pytest.mark.slow
 @NEEDS_CHROMIUM
-@pytest.mark.skipif(
-    not PAGE.exists(),
-    reason="the book of stored outputs is not built: run `make stored`",
-)
+@NEEDS_BOOK
 class TestPage:
     @pytest.mark.parametrize("width", [390, 800, 1400])
     @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 import pytest
-from support.browsing import HTML, NEEDS_CHROMIUM
+from support.browsing import HTML, NEEDS_BOOK, NEEDS_CHROMIUM
 
 import cobandit as cb
 from cobandit.testing.small_tables import table_of
@@ -82,10 +82,7 @@ def test_insufficient_budget_has_no_run():
 @pytest.mark.browser
 @pytest.mark.slow
 @NEEDS_CHROMIUM
-@pytest.mark.skipif(
-    not PAGE.exists(),
-    reason="the book of stored outputs is not built: run `make stored`",
-)
+@NEEDS_BOOK
 class TestPage:
     def test_each_state_is_drawn_described_and_linked(self, visit):
         visited = visit(PAGE.as_uri())

@@ -180,7 +180,7 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
 
     n_candidates = candidates.sum()
     n_contested = (n_rivals[candidates] > 0).sum()
-    # a loop compiles in a tenth of the time of a sum along an axis
+    # a loop compiles faster than a sum along an axis
     reached = np.zeros(n_objectives + 1, dtype=np.int64)
     for candidate in np.flatnonzero(candidates):
         reached += n_reached[candidate]

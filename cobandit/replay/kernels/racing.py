@@ -184,7 +184,7 @@ def _play(p, terms, draws, seen, returned):
 
         means = seen.sums[arms] / depth
         mean_costs = cost_sums[arms] / depth if compared else terms.costs[arms]
-        # a loop compiles in a tenth of the time of a sum along an axis
+        # a loop compiles faster than a sum along an axis
         strength = np.zeros(len(arms))
         for d in range(n_objectives):
             strength += means[:, d]
