@@ -288,6 +288,12 @@ def glue(name: str, value: Any, display: bool = False) -> None:
     record(name, str(value))
 
 
+def glue_all(**values: Any) -> None:
+    """Record several values under their names, and display none of them."""
+    for name, value in values.items():
+        glue(name, value)
+
+
 def record(name: str, value: str = "") -> None:
     """Record a value under a name, for the texts of `tell` only."""
     _values[name] = value
