@@ -1,4 +1,4 @@
-"""Arithmetic of budgets, with the same slack in all comparisons."""
+"""Comparison and rounding of budgets, with allowance for rounding errors."""
 
 import math
 from decimal import ROUND_CEILING, Context

@@ -11,7 +11,7 @@ from cobandit.errors import CobanditError
 
 
 def table(given: object) -> None:
-    """Raise unless a value is an EvaluationTable, rather than a path or a data frame.
+    """Raise if a value is not an EvaluationTable, for example a path or a data frame.
 
     Examples
     --------

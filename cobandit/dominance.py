@@ -263,7 +263,7 @@ GAP_ATOL = 1e-12
 
 
 def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
-    """Return the position of the arm that an elimination by gaps removes next.
+    """Return the position of the arm with the largest gap, which is removed next.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def find_clearest(gaps: NDArray[np.float64], front: NDArray[np.bool_]) -> int:
 
 
 class GapTerm(NamedTuple):
-    r"""The term of the definition that decides the classification gap of an arm i."""
+    r"""The term of the definition that equals the classification gap of an arm i."""
 
     front: bool  #: whether i is in the Pareto set
     gap: float  #: classification gap of i

@@ -88,7 +88,7 @@ class BudgetError(CobanditError):
 
 
 class DatasetUnavailable(CobanditError):
-    """A table of the catalogue could not be found or fetched.
+    """A table that is loaded by name could not be found or downloaded.
 
     The message lists where it was searched.
     """
@@ -128,7 +128,7 @@ class Fault:
     row : int, optional
         First row with the fault; 1 is the first data row.
     column : str, optional
-        Column with the fault, or field of a card.
+        Column with the fault, or field of a YAML file.
     more : int
         Number of further rows with the same fault.
     code : str

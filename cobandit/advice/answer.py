@@ -105,7 +105,7 @@ def _describe_dependence(advice: Recommendation) -> list[str]:
 
 
 def _describe_comparison(advice: Recommendation) -> str:
-    """Describe paired comparisons or clusters; empty if neither is used."""
+    """Describe comparisons in pairs or by clusters as text; '' if neither is used."""
     texts = []
     if advice.adjusted:
         texts.append(
@@ -259,7 +259,7 @@ def _describe_ratio(advice: Recommendation) -> str:
 
 
 def _describe_cheaper(advice: Recommendation) -> str:
-    """Name configurations worth their cost that a method did not return."""
+    """Name the configurations that are worth their cost but were not returned."""
     named = [_show(advice, name) for name in worth_besides(advice).index]
     return (
         f"worth their cost by the means, but not returned: {some_names(named)}."

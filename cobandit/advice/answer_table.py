@@ -166,7 +166,7 @@ def front_first(advice: Recommendation) -> pd.DataFrame:
 
 
 def shorten(advice: Recommendation, rows: pd.DataFrame, n_rows: int) -> pd.DataFrame:
-    """Return ``n_rows`` of the rows: the first ones, and always the user's choice."""
+    """Return ``n_rows`` of the rows: the first ones, and always the chosen ones."""
     wished = (
         []
         if advice.choice is None
@@ -189,7 +189,7 @@ def likely_others(advice: Recommendation) -> pd.DataFrame:
 def worth_besides(advice: Recommendation) -> pd.DataFrame:
     """Return the configurations that are worth their cost but missing from the front.
 
-    The list is empty, except if a method that ignores the cost returned the front.
+    The frame is empty, except if a method that ignores the cost returned the front.
     """
     arms = advice.arms
     worth = cost_aware_front(

@@ -156,8 +156,8 @@ def choose_configuration(
     among : ndarray of bool, shape (K,)
         Configurations to choose from.
     seed : int
-        Seed of the order of the scores in a betting test. This test is used if the
-        population is the benchmark and evaluations are missing.
+        Seed of the order of the scores in a betting test. This test is used for answers
+        about the benchmark itself, if evaluations are missing.
 
     Returns
     -------
@@ -349,7 +349,7 @@ class ConditionTests:
     def _pool(
         self, excess: Floats, present: Bools, threshold: float
     ) -> tuple[Floats, Bools]:
-        """Return one score per cluster, and a mask of clusters with instances.
+        """Return one score per cluster of instances, and a mask of non-empty clusters.
 
         The excess of a score is its difference to the threshold. The excess of a
         cluster is the sum of the excesses of its instances, divided by the size of the

@@ -1,4 +1,4 @@
-"""Checks of the counts on a table's card, such as answers that were cut off."""
+"""Checks for flawed evaluations that a table counts, such as cut-off answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from cobandit.tables.card import (
 if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
-#: Remedy for each kind of evaluation that a card counts.
+#: Remedy for each kind of flawed evaluation that a table's card (its description)
+#: counts.
 REMEDIES = {
     CUT_OFF: (
         "Increase the limit of tokens for these: an answer that is cut off mostly"
@@ -49,7 +50,7 @@ FAILED = "Evaluate these again: evaluations may fail more often on hard instance
 
 
 def check_counted(table: EvaluationTable, rows: pd.DataFrame) -> Findings:
-    """Find evaluations that the card counts as flawed."""
+    """Find evaluations that the table's card (its description) counts as flawed."""
     counts = {
         name: kinds
         for name, kinds in table.card.counts.items()

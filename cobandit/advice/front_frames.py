@@ -126,7 +126,7 @@ def thin_out(
     tolerance: Floats,
     cost_tolerance: float | str,
 ) -> list[int]:
-    """Remove members of the front that another member matches within the tolerance.
+    """Remove front members to which another member is equal within the tolerance.
 
     Parameters
     ----------

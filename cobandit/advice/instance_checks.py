@@ -1,4 +1,4 @@
-"""Checks of instances: too few, missing, related, not shared, or split badly."""
+"""Checks of instances: too few, missing, related, not shared, or misleading costs."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def plan_next(
     tolerance : float or array_like, shape (D,)
         Largest difference that does not matter, in the unit of each objective.
     error : float
-        Error probability of the race, in (0, 1).
+        Error probability of the race (`cobandit.ParetoRace`), in (0, 1).
     seed : int
         Seed of the order of instances. Instances evaluated by more configurations come
         first; ties are broken at random.
@@ -90,7 +90,7 @@ def plan_next(
         Whether evaluations are missing at random. If not, existing evaluations settle
         nothing, and the order of the instances is random.
     certified : bool
-        Whether to plan for a certified race.
+        Whether to plan for a certified race, whose error bound is proved for any table.
     front, cost_tolerance
         As in `cobandit.ParetoRace`.
 
@@ -172,7 +172,7 @@ class PlannedLook(NamedTuple):
 
 
 class _Benchmark:
-    """Instances of a benchmark in the order in which a race evaluates them.
+    """Instances of a benchmark, in the order in which `ParetoRace` evaluates them.
 
     Attributes
     ----------
@@ -238,7 +238,10 @@ class _Benchmark:
 
 
 def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
-    """Return the unit of each instance; an instance without a row is its own unit."""
+    """Return a number per instance, equal for the instances of a cluster.
+
+    Instances without a row in the table come last, each with a number of its own.
+    """
     clusters = table.clusters
     if clusters is None:
         return np.arange(n_instances)
@@ -247,10 +250,11 @@ def _number_units(table: EvaluationTable, n_instances: int) -> Ints:
 
 
 def _reach(is_open: Bools) -> int:
-    """Return how many of the first units are needed for the first comparison.
+    """Return how many units (clusters or instances) the first comparison needs.
 
-    This comparison needs `FIRST_LOOK` open units, or all if there are fewer. A unit is
-    open if one of its evaluations is missing.
+    Units are evaluated in order. A unit is open if one of its evaluations is missing.
+    The first comparison needs `FIRST_LOOK` open units, or all open units if there are
+    fewer.
     """
     needed = min(FIRST_LOOK, int(is_open.sum()))
     return int(np.searchsorted(np.cumsum(is_open), needed)) + 1

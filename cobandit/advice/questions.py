@@ -18,7 +18,7 @@ from cobandit.stats.simultaneous import (
 
 
 def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
-    r"""Find the unsettled memberships, and the evaluations that would settle each.
+    r"""Find unsettled memberships of the front, and the evaluations to settle each.
 
     Let :math:`t_{ij}^{(d)}` be the paired t-statistic of arm j over arm i in objective
     d. Arm i is off the front if :math:`\min_d t_{ij}^{(d)}` is above the critical value
@@ -66,14 +66,14 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
 
 
 class Question(NamedTuple):
-    """A membership that is not settled, as a row of `find_questions`."""
+    """A membership of the front that is not settled; a row of `find_questions`."""
 
     arm: int  #: number of the configuration
     against: int  #: number of the rival that needs the most evaluations
     ratio: float  #: absolute gap to this rival, in standard errors
     factor: float  #: critical value of the ratio
     evaluations: float  #: additional evaluations until the ratio is critical
-    new_instances: float  #: instances beyond the benchmark that this takes
+    new_instances: float  #: number of instances needed beyond the benchmark
     price: float  #: cost of these evaluations
 
 

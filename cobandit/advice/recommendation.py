@@ -82,8 +82,8 @@ class Recommendation:
         ``against`` (the rival), ``ratio`` (gap over its standard error), ``factor``
         (critical value of the ratio), ``evaluations`` and ``price`` (number and cost of
         the evaluations until the ratio is critical), and ``new_instances`` (number of
-        instances needed beyond the benchmark). For a tie, ``new_instances`` is
-        infinite.
+        instances needed beyond the benchmark). ``new_instances`` is infinite if the gap
+        is zero.
     returned : bool
         Whether a method returned the front; otherwise it is the front of the means.
     choice : Choice or None
@@ -95,16 +95,18 @@ class Recommendation:
     ignores_cost : bool
         Whether the returned front and the planned evaluations ignore the cost.
     certified : bool
-        Whether ``next`` is planned for a certified race, whose error is proved.
+        Whether ``next`` is planned for a certified race, whose error bound is proved.
     next : NextEvaluations
         Evaluations that `cobandit.ParetoRace` would make next.
     smallest_cost : float or None
-        Cost that replaces zero for a free evaluation, if the table's card has one.
+        Positive cost that replaces the zero cost of a free evaluation; None if the
+        table has no such cost.
     free : int
         Number of free evaluations, whose cost is made up.
     counts : mapping
-        Numbers of flawed evaluations on the card, by configuration and kind of flaw. An
-        answer that was cut off, for example, is a flaw.
+        Numbers of flawed evaluations, by configuration and kind of flaw. An answer that
+        was cut off, for example, is a flaw. The numbers are from the table's card
+        (`cobandit.tables.card.Card`).
     """
 
     dataset: str

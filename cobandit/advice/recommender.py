@@ -94,12 +94,13 @@ def recommend(
         share such as ``"10%"``.
     certified : bool
         Whether to plan missing evaluations for a certified race
-        (`cobandit.ParetoRace`). Its error is proved for any table, but it needs more
-        evaluations.
+        (`cobandit.ParetoRace`). The bound on its error is proved for any table, but it
+        needs more evaluations.
     returned : collection of str, optional
         Configurations that a method returned. They replace the front of the means in
-        the answer. A race with a tolerance also returns the configurations that were
-        undecided when it stopped, so it may return more than the front of the means.
+        the answer. A `cobandit.ParetoRace` with a tolerance also returns the
+        configurations that were undecided when it stopped. Such a race may therefore
+        return more than the front of the means.
     ignores_cost : bool
         Whether the returned configurations are the front of the objectives without the
         cost, as for the paper's methods. Missing evaluations are then planned for this
@@ -116,7 +117,7 @@ def recommend(
     cluster : str, optional
         Column whose values group related instances, such as the passage that questions
         are about. Groups, instead of instances, are then the independent units of all
-        intervals and tests. By default the ``cluster`` of the table's card.
+        intervals and tests. The default is the cluster column that the table declares.
     level : float
         Confidence in (0, 0.9999].
     replications, seed : int

@@ -39,7 +39,10 @@ def validate(
         ),
     ] = None,
 ) -> None:
-    """Check an evaluation table against its card, and list all faults with remedies."""
+    """Check an evaluation table against its card, and list all faults with remedies.
+
+    The card is the YAML file that describes the table.
+    """
     import cobandit as cb
     from cobandit._text import amount
     from cobandit.dominance import pareto_mask

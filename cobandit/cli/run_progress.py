@@ -152,7 +152,7 @@ def draw_progress(progress: Progress, failures: Failures) -> RenderableType:
 
 
 def find_share(progress: Progress) -> float:
-    """Return the completed share of the pilot, of the budget, or of the forecast."""
+    """Return the completed share of the pilot, the budget, or the expected cost."""
     from cobandit.policies.pareto_race import ParetoRace
 
     stage = progress.stage

@@ -182,7 +182,7 @@ def _on_one_line(text: object) -> str:
 def provenance(
     source: EvaluationTable | pd.DataFrame | Sequence[EvaluationTable | pd.DataFrame],
 ) -> str:
-    """Return the names of tables for a title, each with its kind unless ``measured``.
+    """Return the names of tables for a title, and the kind of any table not measured.
 
     Parameters
     ----------

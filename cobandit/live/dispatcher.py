@@ -1,4 +1,4 @@
-"""The dispatcher, which evaluates the policy's requests concurrently."""
+"""The dispatcher, which makes the evaluations that a policy requests, concurrently."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from cobandit.tables.usage import Doubt
 
 
 class Dispatcher:
-    """Makes the evaluations of a stage, with up to ``at_once`` concurrent calls.
+    """Makes the evaluations of a stage (pilot or main stage) by concurrent calls.
 
-    If a failed call has a cost, the dispatcher charges this cost to the budget
-    immediately, and the policy requests the evaluation again. If it has none, the
-    dispatcher itself retries the call. While one configuration pauses after a failure,
-    others continue.
+    At most ``at_once`` calls run at the same time. If a failed call has a cost, the
+    dispatcher charges this cost to the budget immediately, and the policy requests the
+    evaluation again. If a failed call has no cost, the dispatcher itself retries the
+    call. While one configuration pauses after a failure, others continue.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class Dispatcher:
         raise_fault(self._name(pull), problem, remedy, "free-evaluations")
 
     async def _fail(self, pull: Pull, failure: Failure) -> None:
-        """Score a failure, retry it or stop the run, by the table in `retries`."""
+        """Score a failed evaluation, retry it or stop the run, as `retries` decides."""
         now = anyio.current_time()
         arm = int(pull)
         verdict = self._retries.judge(pull, failure, now)

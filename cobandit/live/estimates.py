@@ -22,7 +22,8 @@ class Estimate:
     reusable: Reusable
     #: Number of evaluations that the pilot still has to make.
     pilot: int
-    #: Upper bound on the cost of the pilot's evaluations; infinity if there is none.
+    #: Upper bound on the cost of the pilot's evaluations; infinity if no bound is
+    #: known.
     largest_cost: float
     #: Source and day of the prices; blank if none are used.
     prices: str = ""

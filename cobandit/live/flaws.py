@@ -27,7 +27,8 @@ COUNTED = {
     "estimated": "without token counts, which are estimated from the text",
 }
 
-#: Names of flaws on a table's card, by the column that marks them.
+#: Names of flaws in the description of a table (its card), by the column that marks
+#: them.
 FLAW_OF_COLUMN = {
     "truncated": CUT_OFF,
     "empty": EMPTY,
@@ -78,7 +79,8 @@ def find_losers(stage: MainStage) -> list[Loser]:
     A configuration is compared with every rival on the instances that the two share,
     without those on which the configuration's own evaluation is flawed. Both means are
     over the same instances, so failing on hard instances is no advantage. Only
-    configurations with a share of at least `LOSING_SHARE` flawed evaluations count.
+    configurations are returned whose share of flawed evaluations is at least
+    `LOSING_SHARE`.
     """
     policy = stage.policy
     returned = set(recommended(policy, stage.names))
@@ -153,7 +155,7 @@ def _find_remedy(stage: MainStage, arm: int, kind: str) -> str:
 
 
 def describe_overspending(stage: RunStage) -> str:
-    """Describe the excess of a run over its budget, and the remedy; '' without one."""
+    """Describe how far a run exceeds its budget, and the remedy; '' if it does not."""
     plan = stage.plan
     budget = stage.budget
     if budget is None or stage.spent <= _budget.add_slack(budget):
@@ -221,7 +223,7 @@ def _count_by_configuration(frame: pd.DataFrame, column: str) -> str:
 
 
 def count_flaws(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Count flawed evaluations by configuration and kind, as on a table's card."""
+    """Count the flawed evaluations of each configuration, by kind of flaw."""
     counts: dict[str, dict[str, int]] = {}
     for column, kind in FLAW_OF_COLUMN.items():
         if column in frame:

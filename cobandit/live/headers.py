@@ -16,8 +16,9 @@ from cobandit.policies.asktell import AskTell
 #: Version of the journal's format, stored in its first line.
 FORMAT = 2
 
-#: Options that old journals do not have yet, with the values that policies then used in
-#: effect. Only options with a different default are listed.
+#: Options that old journals lack, with the values that describe the behaviour of
+#: policies before these options existed. Only options with a different default are
+#: listed.
 BEFORE = {"front": "objectives"}
 
 #: Largest number of characters of a value in a message.

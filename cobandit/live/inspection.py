@@ -71,7 +71,7 @@ def export(
     *,
     start: str | Path | None = None,
 ) -> Run:
-    """Write the table of a run's current evaluations and its recommendation.
+    """Write the table of a run's evaluations so far, and the current recommendation.
 
     The run may be in progress, because copies of its journals are read.
 

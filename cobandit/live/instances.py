@@ -114,8 +114,8 @@ class Instances(Fields):
     A file is written as ``{file: questions.jsonl}``. In a .csv, .jsonl or .parquet
     file, ``column`` names the column of the ids (default: ``instance``); a .txt file
     has one id per line. ``cluster`` names a column that groups instances, for example
-    by passage. A race then evaluates whole clusters, and counts clusters instead of
-    instances as independent.
+    by passage. A race (`cobandit.ParetoRace`) then evaluates whole clusters, and counts
+    clusters instead of instances as independent.
 
     Parameters
     ----------
@@ -143,14 +143,14 @@ class Instances(Fields):
         return tuple(self.rows)
 
     def find_cluster(self, name: str) -> str:
-        """Return an instance's cluster, or the instance's name without clusters."""
+        """Return the cluster of an instance; without clusters, the instance's name."""
         return name if self.cluster is None else str(self.rows[name][self.cluster])
 
     def shuffle(self, seed: int) -> tuple[str, ...]:
         """Return the random order in which the instances are evaluated.
 
-        A table that is made from a complete run has the same order. If the table's card
-        has the same seed, the pilot's instances are therefore in the profiling split
+        A table that is made from a complete run has the same order. If the table is
+        also split with the same seed, the pilot's instances are in its profiling split
         (`cobandit.tables.profiling.profiling_mask`). Clusters are shuffled as a whole.
 
         Examples

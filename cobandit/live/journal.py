@@ -123,8 +123,8 @@ class Journal(AbstractContextManager["Journal"]):
         self._results: list[JournaledResult] = []
         self._n_scored = 0  # number of results with a reward
 
-        # evaluations in flight by key; true if `ask` has to return it again, because
-        # its process died
+        # evaluations in flight by key; True if `ask` has to return the evaluation
+        # again, because the process that requested it died
         self._flying: dict[tuple[int, int], bool] = {}
         self._has_end_line = False
         header = make_header(policy, names)

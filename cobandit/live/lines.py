@@ -64,7 +64,7 @@ class Closable(Protocol):
 def closed_by_errors(
     target: Closable, but: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Close an object if an error occurs that is not one of those in ``but``.
+    """Close an object after any error whose type is not in ``but``.
 
     After an error or an interrupt, the state of the object is unknown.
     """

@@ -1,4 +1,4 @@
-"""The budget of a run's method: the run's budget minus the costs outside the method."""
+"""The budget of a run's method: the budget of the run minus all other costs."""
 
 from __future__ import annotations
 

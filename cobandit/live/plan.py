@@ -67,7 +67,7 @@ class Plan(Fields):
         Stopping rule of `ParetoRace`, written ``{tolerance: 0.02, cost: 10%, error:
         0.05}``. With ``front: objectives``, costs are not compared, and ``certified:
         true`` is possible. For a certified race, the bound on the error probability is
-        proved, and not only measured on tables.
+        proved, and not only tested on tables.
     budget : float, optional
         Budget of the run. The field `unit` is the unit of the cost, or ``share`` if the
         budget is a share of the cost of evaluating everything. With a `stop`, the
@@ -301,7 +301,7 @@ class Plan(Fields):
         but: Collection[str] = CHANGEABLE,
         free: Collection[str] = (),
     ) -> list[str]:
-        """List the differences between this plan and the dump of another plan.
+        """List the differences between this plan and another plan, as a run stores it.
 
         The fields in ``but`` and the evaluator's options in ``free`` are not compared.
 

@@ -1,4 +1,4 @@
-"""Parts of a plan: methods and evaluators by name, and the stopping rule of a race."""
+"""Parts of a plan: methods and evaluators by name, and `ParetoRace`'s stopping rule."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ class Named(Fields):
 
 
 class Stop(Fields):
-    """Stopping rule of a race: the front is decided within a tolerance.
+    """Stopping rule of `ParetoRace`: the front is decided within a tolerance.
 
-    When a race stops, it states the following (see `cobandit.ParetoRace`):
+    A run of `cobandit.ParetoRace` is called a race. When a race stops, it states the
+    following:
 
     * Every configuration that is not returned is at most the tolerance better than some
       returned configuration, in each objective and in cost.
@@ -60,7 +61,7 @@ class Stop(Fields):
 
     The error is the largest share of runs in which a statement may be wrong. For a
     certified race, which takes longer, this limit is proved for any table. Otherwise,
-    the limit was checked on tables.
+    the limit was only tested on tables.
 
     Examples
     --------

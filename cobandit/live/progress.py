@@ -76,7 +76,7 @@ class Progress:
 
     @property
     def settled(self) -> int | None:
-        """Number of configurations that a race has decided; None for other methods."""
+        """Number of arms that `ParetoRace` has decided; None for other methods."""
         policy = self.stage.policy
         return int(policy.settled.sum()) if isinstance(policy, ParetoRace) else None
 

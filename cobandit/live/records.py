@@ -1,4 +1,4 @@
-"""Records of evaluations, and a check of the rows that evaluators return."""
+"""Records of evaluations, and a check of the measurements that evaluators return."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ def rescore(folder: str | Path, scorer: Mapping[str, Any]) -> Path:
     Returns
     -------
     Path
-        ``rescored.parquet`` in the folder, with its card: the table with new scores.
+        Path of ``rescored.parquet`` in the folder: the table with the new scores. Its
+        card (a YAML description) is next to it.
 
     Raises
     ------

@@ -26,7 +26,8 @@ class Run:
     #: Names of the configurations that the method recommends: the Pareto set, or the
     #: most efficient configuration.
     recommendation: tuple[str, ...]
-    #: Path of the table of evaluations, for `cobandit.read`; its card is next to it.
+    #: Path of the table of evaluations, for `cobandit.read`. Its card (a YAML
+    #: description) is next to it.
     table: Path
     #: The policy at the end of the run.
     policy: AskTell
@@ -57,7 +58,10 @@ class Run:
 
 
 def write_run(stage: MainStage, folder: RunFiles) -> Run:
-    """Write the table, card and recommendation of a run, and return its result."""
+    """Write the table and the recommendation of a run, and return its result.
+
+    The card, a YAML file that describes the table, is written next to it.
+    """
     plan = stage.plan
     recommendation = recommended(stage.policy, stage.names)
     content = {

@@ -1,4 +1,4 @@
-"""Decisions after a failed evaluation: score the failure, or retry it.
+"""Decisions after a failed evaluation: score it as failed, or retry it.
 
 The decision depends on the cause of the failure:
 
@@ -171,7 +171,7 @@ class Retries:
         return Verdict.RETRY
 
     def _contrasts_needed(self, elapsed: float, failure: Failure) -> float:
-        """Return the number of contrasts that is enough to blame the instance."""
+        """Return how many contrasts suffice to count the instance as the cause."""
         if elapsed < min(self.patience, LONGEST_ALONE):
             return inf
         if isinstance(failure, TimedOut):
@@ -179,7 +179,10 @@ class Retries:
         return CONTRASTS_LATE if elapsed >= self.patience else CONTRASTS_EARLY
 
     def note_comparison(self, pull: Pull) -> None:
-        """Record a successful comparison, after which the next failure is scored."""
+        """Record that an evaluation, repeated after failures of another, succeeded.
+
+        The next failure is scored, because the service works.
+        """
         self._contacts[int(pull)].silent_since = inf
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 

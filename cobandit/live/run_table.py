@@ -1,4 +1,4 @@
-"""The table of a run's evaluations, and the card that describes it."""
+"""The table of a run's evaluations, and the card, a YAML file that describes it."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def frame_of(stage: MainStage) -> pd.DataFrame:
 
 
 def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
-    """Return the fields of the table's card.
+    """Return the fields of the table's card, the YAML file that describes the table.
 
     The profiling split has the pilot's instances without the left-out ones, and further
-    instances if a card needs more. Objectives have the limits (the values that score 1
-    and 0) that the run used.
+    instances if a table needs more of them. Objectives have the limits (the values that
+    score 1 and 0) that the run used.
     """
     plan = stage.plan
     configs = frame.groupby("instance")["config"].nunique()
@@ -93,7 +93,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
         remedy = "continue the run, or increase its budget"
         raise_fault(plan.name, problem, remedy, "few-instances")
 
-    # the pilot's instances that are not left out, but at least as many as a card needs
+    # the pilot's instances that are not left out, but at least as many as a table needs
     n_pilot = len(set(shared) & set(stage.order[: plan.pilot]))
     profiling = shared[: max(n_pilot, MIN_INSTANCES)]
     objectives = []
@@ -138,7 +138,7 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Return lines on the origin of the table, for comments in its card."""
+    """Return lines on the origin of the table, which become comments of its card."""
     plan = stage.plan
     method = f"{plan.method.name} {plan.method.options or ''}".rstrip()
     state = "over" if stage.policy.finished else "not over"

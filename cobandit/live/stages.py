@@ -206,7 +206,7 @@ class RunStage:
         self._charge(pull, None, failure.cost or 0.0, {FAILED_KEY: str(failure)})
 
     def report_failed(self, pull: Pull, failure: Failure) -> None:
-        """Report a final failure; without a cost, it costs the configuration's mean."""
+        """Report a final failure, at the arm's mean cost if its own cost is unknown."""
         cost = failure.cost or self.mean_cost(int(pull))
         self._report(pull, {FAILED_KEY: str(failure), self.plan.cost.column: cost})
 

@@ -105,13 +105,13 @@ class Evaluator(Protocol):
         Given a configuration and an instance, returns an upper bound on the cost of
         the evaluation, or infinity. It is used to estimate the cost of a run.
     prices : str, optional
-        Source and day of the prices, for the run and its card.
+        Source and day of the prices, for the report of the run.
     reprice : callable, optional
         Given a configuration and an earlier row of measurements, returns the row with
         its cost at today's prices.
     rescore : callable, optional
-        Given a configuration, an instance and a kept answer, returns the columns with
-        its score, or None if the prompt has changed.
+        Given a configuration, an instance and a stored answer, returns the columns with
+        the answer's score, or None if the prompt has changed.
     """
 
     @property

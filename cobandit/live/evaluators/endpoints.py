@@ -168,7 +168,7 @@ class EndpointEvaluator:
     def rescore(
         self, configuration: Mapping[str, Any], instance: str, answer: Mapping[str, Any]
     ) -> Row | None:
-        """Score a kept answer; None without a text, or if the prompt has changed."""
+        """Score a stored answer; None without a text, or if the prompt has changed."""
         columns = self.context.instances[instance]
         messages = self.options.request(configuration, columns)["messages"]
         is_same_prompt = digest_prompt(json.dumps(messages)) == answer.get("prompt")

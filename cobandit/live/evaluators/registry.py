@@ -42,7 +42,8 @@ EVALUATORS: dict[str, EvaluatorKind] = {}
 def evaluator(name: str, options: type[EvaluatorOptions]) -> Callable[[Opener], Opener]:
     """Return a decorator that registers a new kind of evaluator under a name.
 
-    It decorates the async context manager that makes an evaluator from ``options``.
+    The decorated function is the async context manager that makes an evaluator from
+    ``options``.
     """
 
     def register(open_: Opener) -> Opener:

@@ -59,7 +59,7 @@ def keep_answer(
     cut: bool,
     doubts: Sequence[Doubt] = (),
 ) -> Answered:
-    """Return the row with the answer attached, and ``truncated`` and ``empty`` set.
+    """Return a row with its answer, and with the columns ``truncated`` and ``empty``.
 
     A checksum of the prompt is stored with the answer.
     """
@@ -74,7 +74,7 @@ def keep_answer(
 
 
 def digest_prompt(prompt: str) -> str:
-    """Return the checksum of a prompt, which is stored with kept answers."""
+    """Return the checksum of a prompt, which a run stores with each answer."""
     return sha256(prompt.encode()).hexdigest()[:16]
 
 
@@ -112,7 +112,7 @@ def read_tokens(row: Row) -> Usage | None:
 
 
 def note_reading(row: Row, reading: Reading) -> Row:
-    """Return a row with token counts, marked if these are doubtful or estimated."""
+    """Return a row with token counts, and a mark if they are doubtful or estimated."""
     row = row if reading.usage is None else row | count_tokens(reading.usage)
     if reading.estimated:
         return row | {"estimated": 1.0}
