@@ -102,7 +102,7 @@ class UniformAllocation(OnlinePolicy):
 
 
 class PSISR(GapElimination):
-    r"""PSI-SR (Kone et al., 2024): gap elimination with targets that ignore costs.
+    r"""PSI-SR (Kone et al., 2024): gap elimination with pull targets that ignore costs.
 
     .. math::
 

@@ -13,7 +13,8 @@ class CoPSI(GapElimination):
         C_r = \sum_{i \in A_r} c_i, \qquad
         L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
-    Here :math:`A_r` are the active arms of phase r. Parameters are those of
+    Here :math:`A_r` are the active arms of phase r, and the target :math:`n_r` is the
+    number of pulls of each of them at the end of the phase. Parameters are those of
     `IdentificationPolicy`; lambda is ``min_cost`` over the largest cost. CoPSI never
     spends more than B, and Theorem 2 bounds the probability that it returns a wrong
     set. Computing a target takes time O(K).

@@ -62,7 +62,7 @@ def find_gaps(
 
 
 class _Removal(NamedTuple):
-    """The removal of a configuration, by its position in the active configurations."""
+    """The removal of the configuration at a position among the active ones."""
 
     position: int
     accepted: bool

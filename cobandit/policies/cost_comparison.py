@@ -9,7 +9,7 @@ from cobandit.dominance import TIE
 from cobandit.errors import CobanditError
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 
-#: Quantities whose front a race can identify. The paper compares objectives only.
+#: Quantities whose front `ParetoRace` can identify. The paper compares objectives only.
 FRONTS = ("objectives and cost", "objectives")
 #: Smallest sum of squared deviations that a comparison of two arms assumes: that of one
 #: deviation of size 1.
@@ -62,7 +62,7 @@ def read_cost_tolerance(written: float | str) -> CostTolerance:
 def find_affordable(
     costs: ArrayLike, tolerance: float | str = 0.0
 ) -> NDArray[np.bool_]:
-    """Return the pairs of arms in which the second costs little more than the first.
+    """Return a mask of pairs of arms: the second costs little more than the first.
 
     Parameters
     ----------

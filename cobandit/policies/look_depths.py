@@ -1,4 +1,4 @@
-"""The looks of a race: the numbers of instances (depths) at which it compares arms."""
+"""The numbers of instances at which `ParetoRace` compares arms: its interim looks."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ STEP = 0.05
 
 
 def next_look(depth: int, n_instances: int) -> int:
-    """Return the number of instances at a race's next comparison.
+    """Return the number of instances at the next comparison of a `ParetoRace`.
 
     Examples
     --------

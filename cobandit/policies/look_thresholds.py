@@ -1,4 +1,4 @@
-"""Critical values of a race's repeated comparisons (looks), in standard errors."""
+"""Critical values of the repeated comparisons of `ParetoRace`, in standard errors."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -17,7 +17,7 @@ FIRST_GROWTH = 0.3
 def find_crossing_chances(
     thresholds: ArrayLike, n_instances: int
 ) -> NDArray[np.float64]:
-    r"""Return, per look, the probability of a first false difference of tied arms.
+    r"""Return, per comparison, the probability of a first false difference of two arms.
 
     A difference is false if it exceeds the threshold although the two means are equal.
 
@@ -28,12 +28,13 @@ def find_crossing_chances(
             e^{-0.583\, z_t \sqrt{\Delta_t}}, \qquad
         \Delta_t = \log \frac{n_t\, (N - n_{t-1})}{(N - n_t)\, n_{t-1}}
 
-    A look compares all arms on the first :math:`n_t` of N instances. For two arms with
-    equal means, the mean difference over its standard error is a standardised Brownian
-    bridge, because the population is finite. In the time :math:`\log(n / (N - n))`,
-    this is a stationary Gaussian process. The formula is Siegmund's approximation of
-    the first passage of this process, observed at the looks below N. If the sum of the
-    probabilities is at most 5 %, it agrees with simulations to within 20 %.
+    A look is a comparison of all arms; look t uses the first :math:`n_t` of N
+    instances. For two arms with equal means, the mean difference over its standard
+    error is a standardised Brownian bridge, because the population is finite. In the
+    time :math:`\log(n / (N - n))`, this is a stationary Gaussian process. The formula
+    is Siegmund's approximation of the first passage of this process, observed at the
+    looks below N. If the sum of the probabilities is at most 5 %, it agrees with
+    simulations to within 20 %.
 
     Parameters
     ----------
@@ -67,10 +68,10 @@ def find_crossing_chances(
 
 @cache
 def find_thresholds(n_instances: int, most: int, error: float) -> NDArray[np.float64]:
-    r"""Return the thresholds of a race, per look and number m of tied pairs.
+    r"""Return the thresholds of `ParetoRace`, per look and number m of tied pairs.
 
-    The probability that any of the m differences ever exceeds its threshold is about
-    ``error``.
+    A look is a comparison of all arms. The probability that any of the m differences
+    ever exceeds its threshold is about ``error``.
 
     .. math::
 

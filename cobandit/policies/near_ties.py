@@ -1,4 +1,4 @@
-"""The number of near ties for which a race corrects a comparison (a look)."""
+"""The number of near ties for which `ParetoRace` corrects its thresholds."""
 
 from math import floor
 from typing import NamedTuple
@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: The distance of a rival from the boundary of covering an arm is below this number of
-#: standard errors. An arm that another arm exceeds by this number in every quantity is
-#: no candidate.
+#: The distance of a rival from the boundary of covering an arm (see `Others`) is below
+#: this number of standard errors. An arm that another arm exceeds by this number in
+#: every quantity is no candidate.
 NEAR = 2.0
 #: The distance of an arm in reach from the boundary of covering another arm is below
 #: this number of standard errors.
@@ -19,7 +19,7 @@ TIES_IN_REACH = 0.9973
 SHARPNESS = 12
 #: Weight of a rival if all arms are exact ties.
 WEIGHT = 2
-#: Smallest number of near ties at a look.
+#: Smallest number of near ties at a comparison.
 LEAST_TIES = 2
 #: This number of rivals of a candidate, or of candidates with rivals, counts as one
 #: near tie.
@@ -29,18 +29,18 @@ PER_TIE = 8
 def count_near_ties(
     n_candidates: int, n_contested: int, n_rivals: int, n_reached: int, n_others: int
 ) -> int:
-    r"""Return the number of near ties for which a look corrects its thresholds.
+    r"""Return the number of near ties for which `ParetoRace` corrects its thresholds.
 
     .. math:: m = \max\Bigl\{2, \Bigl\lfloor \frac c8 \Bigr\rfloor,
         \Bigl\lfloor \frac r8 \Bigr\rfloor,
         \Bigl\lfloor 2 r \min\Bigl\{1, \frac{q}{0.9973}\Bigr\}^{12} \Bigr\rfloor\Bigr\}
 
-    A race multiplies its error correction by m, the number of pairs of arms that are
-    nearly tied. Candidates are arms that no other arm clearly exceeds, rivals are arms
-    nearly equal to a candidate, and arms in reach are a little further away (`Others`
-    has the definitions). r is the mean number of rivals of a candidate, c is the number
-    of candidates with a rival, and q is the share of other arms in reach of a
-    candidate, in the objective with the largest share.
+    At each comparison, `cobandit.ParetoRace` multiplies its error correction by m, the
+    number of pairs of arms that are nearly tied. Candidates are arms that no other arm
+    clearly exceeds, rivals are arms nearly equal to a candidate, and arms in reach are
+    a little further away (`Others` has the definitions). r is the mean number of rivals
+    of a candidate, c is the number of candidates with a rival, and q is the share of
+    other arms in reach of a candidate, in the objective with the largest share.
 
     If all arms are equal, q is 0.9973. Every rival then counts twice, because discrete
     scores on a few instances exceed thresholds more often than `find_crossing_chances`
@@ -109,7 +109,7 @@ def place_others(
     within: NDArray[np.float64],
     within_error: NDArray[np.float64],
 ) -> Others:
-    """Find which other arms are rivals of an arm, or in reach (see `Others`).
+    """Find which other arms are rivals of an arm, or in its reach (see `Others`).
 
     Parameters
     ----------

@@ -420,22 +420,22 @@ class ParetoRace(Once):
         """Return the expected number of further evaluations of each arm, shape (K,).
 
         The forecast assumes that differences and their variances do not change. It is a
-        typical outcome, not a bound. Before the first look, the forecast contains all
-        remaining evaluations. For a certified race, it is a simulation with scores that
-        are drawn from the observed ones.
+        typical outcome, not a bound. Before the first comparison, the forecast contains
+        all remaining evaluations. For a certified race, it is a simulation with scores
+        that are drawn from the observed ones.
         """
         *_, (missing, _) = self.foresee()
         return missing
 
     def foresee(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-        """Yield the current state, and the expected state after each future look.
+        """Yield the current state, and the expected state after each future comparison.
 
         Yields
         ------
         evaluations : ndarray of int, shape (K,)
-            Number of further evaluations of each arm until this look.
+            Number of further evaluations of each arm until this comparison.
         settled : ndarray of bool, shape (K,)
-            Mask of arms that are settled after this look.
+            Mask of arms that are settled (removed or returned) after this comparison.
         """
         if self._forecast is None:
             self._forecast = list(self._foresee_looks())
@@ -526,9 +526,10 @@ class ParetoRace(Once):
         self._active = self._standing.active
 
     def _count_complete(self) -> int:
-        """Return how many next units already have scores of all active arms.
+        """Return how many of the next units already have scores of all active arms.
 
-        These units cost nothing, so no look is needed between them.
+        A unit is an instance or a cluster. These units cost nothing, so the arms need
+        not be compared between them.
         """
         has_score = self._is_scored[:, self._active].all(axis=1) | self.left_out
         is_complete = np.logical_and.reduceat(has_score, self._starts[:-1])
@@ -545,7 +546,10 @@ class ParetoRace(Once):
         return next_look(depth, self._n_units)
 
     def _affordable(self, most: int) -> int:
-        """Return how many of the next ``most`` units fit into the budget."""
+        """Return how many of the next ``most`` units fit into the budget.
+
+        A unit is an instance or a cluster.
+        """
         starts = self._starts[self._reached : self._reached + most + 1]
         missing = ~self._is_scored[starts[0] : starts[-1], self._active]
         instance_costs = missing @ self.costs[self._active]
@@ -569,7 +573,7 @@ class ParetoRace(Once):
         return gathered
 
     def _add(self, units: slice) -> None:
-        """Add the scores and costs of all active arms on the given units."""
+        """Add the scores and costs of active arms on some instances (or clusters)."""
         active = self._active
         rewards = self._gather(self._rewards, units)[:, active]
         costs = self._gather(self._paid, units)[:, active]
@@ -629,7 +633,7 @@ class ParetoRace(Once):
         )
 
     def _count_outdone(self, calls: Calls) -> None:
-        """Count, for each arm, the rivals that it covers and that were just removed."""
+        """Count, for each arm, the just removed rivals that the arm covers."""
         before = self._active
         stayed = np.isin(before, self._standing.active)
         removed = ~stayed & ~self._standing.returned[before]
@@ -679,7 +683,7 @@ class ParetoRace(Once):
         return calls, strength
 
     def _find_threshold(self, active: NDArray[np.int64], depth: int) -> float:
-        """Return the threshold z of a look, corrected for near ties of active arms."""
+        """Return the threshold z at a depth, corrected for near ties of active arms."""
         look = min(int(np.searchsorted(self._looks, depth)), len(self.thresholds) - 1)
         ties = self._count_ties(active, depth)
         threshold = float(self.thresholds[look, ties - 1])
@@ -690,7 +694,7 @@ class ParetoRace(Once):
 def _read_evidence(
     evidence: ToleranceEvidence, active: NDArray[np.int64]
 ) -> tuple[Calls, NDArray[np.float64]]:
-    """Return the comparisons that the evidence of a certified race has decided.
+    """Return the comparisons of arms that are decided in a certified race.
 
     The evidence never shows that an arm is dominated, only that another arm covers it,
     that is, is worse by at most the tolerance. Strengths only order dominated arms, so

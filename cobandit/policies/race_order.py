@@ -1,4 +1,4 @@
-"""The order in which a race evaluates instances, by whole clusters."""
+"""The order in which `ParetoRace` evaluates instances, by whole clusters."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -56,8 +56,8 @@ def find_starts(cluster: Sequence[Any] | None, n_instances: int) -> NDArray[np.i
 def arrange(evaluated: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
     """Return an order of instances by their number of evaluations, largest first.
 
-    Ties are in random order. With this order, a race on existing evaluations is valid
-    only if no evaluation is missing because of its score.
+    Ties are in random order. With this order, a `cobandit.ParetoRace` on existing
+    evaluations is valid only if no evaluation is missing because of its score.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def arrange(evaluated: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int, shape (N,)
-        Row numbers of the instances, in the order of the race.
+        Row numbers of the instances, in the order of their evaluation.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The state of the arms in a race: active, returned, or removed and covered."""
+"""The state of the arms in a `ParetoRace`: active, returned or removed."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Calls(NamedTuple):
 
 
 class Standing:
-    r"""The active, returned and removed arms of a race, with covers of removed arms.
+    r"""The active, returned and removed arms of a race (`cobandit.ParetoRace`).
 
     A *look* is a comparison of all active arms, and a *call* is a certain result for
     two of them (`Calls`). An arm is *present* if it is active or returned. A *cover* of

@@ -1,4 +1,4 @@
-"""Sums of scores and costs in a race, and the comparisons of arms that use them."""
+"""Sums of scores and costs in a `ParetoRace`, and comparisons of arms by these sums."""
 
 from collections.abc import Iterator
 from math import sqrt

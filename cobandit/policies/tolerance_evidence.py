@@ -13,7 +13,8 @@ LARGEST_LOSS = 0.99
 #: Number that is added to the sum of squared deviations in every estimate of a
 #: variance: the square of the largest deviation, 1.
 PRIOR_SCATTER = 1.0
-#: Relative growth of the number of instances between comparisons of a certified race.
+#: Relative growth of the number of instances between comparisons of a certified
+#: `ParetoRace`.
 STEP = 0.02
 #: Number of instances at the first deposit of capital. There is another deposit
 #: whenever this number has doubled.
@@ -26,7 +27,8 @@ HOPELESS = -1e300
 def next_certified_look(depth: int, n_instances: int) -> int:
     """Return the number of instances at which a certified race compares arms next.
 
-    The last comparison was at ``depth`` instances.
+    A certified race is a `cobandit.ParetoRace` with ``certified=True``. Its last
+    comparison was at ``depth`` instances.
 
     The evidence is valid at any time, so frequent comparisons do no harm.
 
@@ -218,7 +220,7 @@ class ToleranceEvidence:
         return covered, ~self.spared[pairs]
 
     def release(self, active: NDArray[np.int64]) -> None:
-        """Divide the purses of removed configurations among the active ones."""
+        """Divide the unused capital (purses) of removed arms among the active ones."""
         has_left = np.ones(len(self.purse), dtype=np.bool_)
         has_left[active] = False
 
@@ -276,7 +278,7 @@ class ToleranceEvidence:
         self.spared[pairs] |= self._sparing_capital[pairs] >= self.limit
 
     def _deposit(self, active: NDArray[np.int64]) -> None:
-        """Bet half of the capital in each purse from now on, for both statements."""
+        """Bet half of each arm's unused capital on both statements about the arm."""
         if len(active) < 2:
             return
 

@@ -329,14 +329,15 @@ def replay_identification(
 
         If budgets are shares, or if ``feedback="once"``, the column ``share`` is the
         budget as a share of the cost of evaluating everything. Without a budget, it is
-        the spent cost as such a share. If ``feedback="once"``, ``cover`` is the
-        smallest tolerance within which every configuration is covered by a returned
-        one, and ``excess`` is the largest margin by which a configuration dominates a
-        returned one.
+        the spent cost as a share of the cost of evaluating everything. If
+        ``feedback="once"``, ``cover`` is the smallest tolerance within which every
+        configuration is covered by a returned one, and ``excess`` is the largest margin
+        by which a configuration dominates a returned one.
 
         The status is ``"ok"``, or ``"infeasible"`` if the budget is too small. The
-        status of a race is ``"settled"`` or ``"out of budget"``. Use ``cover`` and
-        ``excess``, not ``correct``, to judge a race with a tolerance.
+        status of a `cobandit.ParetoRace` is ``"settled"`` or ``"out of budget"``. Use
+        ``cover`` and ``excess``, not ``correct``, to judge a `cobandit.ParetoRace` with
+        a tolerance.
 
     Raises
     ------

@@ -47,7 +47,7 @@ class Evidence(NamedTuple):
 
 @inner
 def empty_evidence(n_arms, n_objectives, affordable):
-    """Return the evidence of a race before its first instance."""
+    """Return the evidence of a certified `ParetoRace` before its first instance."""
     shape = n_arms, n_arms, n_objectives
     return Evidence(
         np.zeros(shape),
@@ -126,7 +126,11 @@ def _add_pair(i, j, x, n, p, limit, evidence):
 
 @inner
 def _deposit(arms, n, tolerances, evidence):
-    """Bet half of each arm's purse that it is covered, and that it is not dominated."""
+    """Bet half of each arm's unused capital on both statements about the arm.
+
+    The statements are that the arm is covered, and that it is not dominated (see
+    `ToleranceEvidence`).
+    """
     if len(arms) < 2:
         return
 
@@ -181,7 +185,7 @@ def read_evidence(arms, evidence, calls, covered, open_):
 
 @inner
 def release_purses(arms, evidence):
-    """Divide the purses of removed arms among the active ones."""
+    """Divide the unused capital (purses) of removed arms among the active ones."""
     has_left = np.ones(len(evidence.purse), dtype=np.bool_)
     has_left[arms] = False
     freed = 0.0

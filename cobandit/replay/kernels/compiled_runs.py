@@ -39,8 +39,8 @@ def compile_run(replication: Callable[..., Any]) -> Any:
     """Return a compiled function that runs many replications of a method.
 
     ``replication(p, terms, draws, seen, returned)`` runs one replication. It fills
-    ``seen`` and ``returned`` (K,), and returns the spent cost, and whether a race has
-    decided all arms.
+    ``seen`` and ``returned`` (K,). It returns the spent cost, and whether all arms are
+    decided, which only a `ParetoRace` reports.
     """
 
     def run(p, terms, feedback, seed, replications, record):

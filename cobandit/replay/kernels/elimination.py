@@ -52,7 +52,8 @@ def without(value, values):
 def _find_removed(arms, order, front, at):
     """Return the arm that a phase removes, and whether it is accepted.
 
-    The search for the gap of an arm ends as soon as the gap cannot be the largest.
+    The search for the classification gap of an arm ends as soon as this gap cannot be
+    the largest.
     """
     largest = 0.0
     for arm in arms:
@@ -70,7 +71,7 @@ def _find_removed(arms, order, front, at):
 def _eliminate(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the cost spent, and False; the second value matters only for races.
+    Returns the cost spent, and False. (Only a run of `ParetoRace` can return True.)
     """
     n_arms, n_objectives = seen.sums.shape
     at = empirical(n_arms, n_objectives)

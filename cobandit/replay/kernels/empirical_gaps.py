@@ -1,4 +1,4 @@
-"""Empirical fronts and gaps of a run, compiled.
+"""Compiled empirical fronts and classification gaps of a run.
 
 The arm that dominates another one by the largest margin is on the front. In the order
 of falling first coordinate, every dominator comes before the arms that it dominates.
@@ -16,7 +16,7 @@ from cobandit.replay.kernels._cache import inner
 
 
 class Empirical(NamedTuple):
-    """Means and gaps of all arms, and the front of the active arms."""
+    """Means and classification gaps of all arms, and the front of the active arms."""
 
     #: Shape (K, D): empirical means.
     means: np.ndarray
@@ -104,7 +104,7 @@ def return_front(arms, sums, pulls, returned):
 
 @inner
 def front_gap(position, order, at, enough=0.0):
-    """Return Delta^+ of the front's arm at a position of ``order``.
+    """Return Delta^+ of the arm at a position of ``order``, which is on the front.
 
     All ``minus`` must be filled. Neighbours in the order are visited first. The search
     ends as soon as the gap is below ``enough``.
@@ -138,7 +138,7 @@ def front_gap(position, order, at, enough=0.0):
 
 @inner
 def find_least(largest):
-    """Return the smallest gap that ties with the largest gap, up to rounding."""
+    """Return the smallest gap that equals the largest gap up to rounding."""
     return largest - (GAP_ATOL + GAP_RTOL * largest)
 
 

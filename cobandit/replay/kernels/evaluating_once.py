@@ -34,7 +34,7 @@ inner(find_depth)
 def _play(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the cost spent, and False; the second value matters only for races.
+    Returns the cost spent, and False. (Only a run of `ParetoRace` can return True.)
     """
     n_instances, chance, claims_limit, delta = p
     n_arms, n_objectives = seen.sums.shape

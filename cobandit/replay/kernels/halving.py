@@ -23,7 +23,7 @@ from cobandit.replay.kernels.sampling import sample
 def _halve(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the cost spent, and False; the second value matters only for races.
+    Returns the cost spent, and False. (Only a run of `ParetoRace` can return True.)
     """
     budget, n_rounds, n_instances = p
     n_arms, n_objectives = seen.sums.shape

@@ -1,4 +1,4 @@
-"""Compiled comparisons of a race: which arms certainly dominate or cover which."""
+"""Compiled comparisons of `ParetoRace`: certain dominance and covering of arms."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -192,7 +192,7 @@ def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
 
 @inner
 def count_outdone(means, n, p, squares, costs, calls, left):
-    """Return, per arm, the number of just removed rivals that the arm covers."""
+    """Return, per arm, the number of just removed rivals that it covers."""
     n_instances, tolerances, _, _, _, _ = p
     scale = sqrt((1 - n / n_instances) / (n * n))
     differences, errors = np.empty((2, means.shape[1]))

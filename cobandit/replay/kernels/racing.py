@@ -65,7 +65,7 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 
 @inner
 def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
-    """Remove or return arms like `Standing.conclude`; give positions of active arms.
+    """Remove or return arms like `Standing.conclude`; return the active positions.
 
     ``n_covers`` (K,) is the number of covers of each arm in ``covers`` (K, K).
     """

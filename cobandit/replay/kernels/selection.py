@@ -65,7 +65,7 @@ def _play_again(values, winners, arm, value):
 def _select(p, terms, draws, seen, returned):
     """Run one replication, and fill the pulls and the record.
 
-    Returns the cost spent, and False; the second value matters only for races.
+    Returns the cost spent, and False. (Only a run of `ParetoRace` can return True.)
     """
     rows, offsets, starts, _ = draws
     limit = terms.limit

@@ -15,7 +15,7 @@ from cobandit.replay.kernels.sampling import CERTAIN, sample, sample_affordable
 def _rounds(p, terms, draws, seen, returned):
     """Run one replication, and fill ``seen`` and ``returned``.
 
-    Returns the cost spent, and False; the second value matters only for races.
+    Returns the cost spent, and False. (Only a run of `ParetoRace` can return True.)
     """
     limit = terms.limit
     declared = terms.costs
