@@ -1,5 +1,6 @@
 """Fixtures for all tests, and the settings of Hypothesis."""
 
+import gc
 import os
 import shutil
 import sys
@@ -33,6 +34,16 @@ MIRROR = os.environ.setdefault(
 os.environ["COBANDIT_OFFLINE"] = "1"
 #: Fixtures that need data or programs that are not part of the project.
 ELSEWHERE = {"swebench", "latex"}
+
+# Imported modules and collected tests remain until the end. Without them, garbage
+# collection takes much less time.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Exclude what the collection of tests has made from garbage collection."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):
