@@ -268,11 +268,15 @@ kernelspec: {display_name: Python 3, language: python, name: python3}
 ---
 
 """
-RUNS = (
-    "# A page that runs\n\nSee [the other](other.md).\n\n```{code-cell}"
-    " ipython3\nprint(6 * 7)\n```\n"
-)
-DRAWS = """
+RUNS = """\
+# A page that runs
+
+See [the other](other.md).
+
+```{code-cell} ipython3
+print(6 * 7)
+```
+
 ```{code-cell} ipython3
 from IPython.display import HTML
 
@@ -321,66 +325,55 @@ def build(book: Path, *options: str, **extra: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.slow
-@needs_sphinx
-def test_stored_outputs_are_used_until_the_library_changes(
-    small_book,
-):
-    build(small_book)
-    runs = small_book / "_build" / "html" / "notebooks" / "runs.html"
-    shown = Page(runs.read_text(encoding="utf-8"))
-    assert "42" in "".join(shown.text)
-    (link,) = (link for link in shown.links if link.endswith(".ipynb"))
-    offered = nbformat.read(runs.parent / link, as_version=4)
-    assert [
-        cell.outputs[0].text for cell in offered.cells if cell.cell_type == "code"
-    ] == ["42\n"]
-    caches = small_book / "_build" / ".jupyter_cache"
-    (first,) = caches.iterdir()
-    assert "no targets are out of date" in build(small_book)
-    assert list(caches.iterdir()) == [first]
-    (small_book / "cobandit" / "a.py").write_text("x = 2\n")
-    assert "config changed" in build(small_book), (
-        "a changed library makes every page run again"
-    )
-    assert len(list(caches.iterdir())) == 2
-
-
-@pytest.mark.slow
-@needs_sphinx
-def test_book_with_pictures_becomes_one_page(small_book):
-    """The page is printed as PDF, and references to other pages stay within it."""
-    page = small_book / "notebooks" / "runs.md"
-    page.write_text(page.read_text(encoding="utf-8") + DRAWS, encoding="utf-8")
-    build(small_book, "--builder", "singlehtml")
-    html = (small_book / "_build" / "singlehtml" / "intro.html").read_text(
-        encoding="utf-8"
-    )
-    assert "Another page" in html and ">a drawing<" in html
-
-
-@pytest.mark.slow
-@needs_sphinx
-def test_book_from_stored_outputs_runs_no_notebook(small_book):
-    """Nothing of them is left for a build that runs them."""
-    for number, source in enumerate(
-        sorted((small_book / "notebooks").glob("*.md")), 43
-    ):
+def store_outputs(book: Path) -> None:
+    """Write a notebook with the output ``stored N`` next to each page."""
+    for number, source in enumerate(sorted((book / "notebooks").glob("*.md")), 43):
         notebook = jupytext.read(source)
-        (cell,) = (cell for cell in notebook.cells if cell.cell_type == "code")
-        cell.outputs = [
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        code[0].outputs = [
             nbformat.v4.new_output("stream", name="stdout", text=f"stored {number}")
         ]
         nbformat.write(notebook, source.with_suffix(".ipynb"))
+
+
+@pytest.mark.slow
+@needs_sphinx
+def test_outputs_are_used_until_the_library_changes(small_book):
+    """One book is built four times, because each build starts slowly."""
+    # A build from stored outputs runs no notebook, and leaves no outputs for a build
+    # that runs them.
+    store_outputs(small_book)
     build(small_book, "--path-output", "stored", COBANDIT_BOOK="stored")
     for number, name in enumerate(["other", "runs"], 43):
         html = small_book / "stored" / "_build" / "html" / "notebooks" / f"{name}.html"
         assert f"stored {number}" in "".join(
             Page(html.read_text(encoding="utf-8")).text
         )
+
     build(small_book)
-    html = small_book / "_build" / "html" / "notebooks" / "runs.html"
-    assert "42" in "".join(Page(html.read_text(encoding="utf-8")).text)
+    runs = small_book / "_build" / "html" / "notebooks" / "runs.html"
+    shown = Page(runs.read_text(encoding="utf-8"))
+    assert "42" in "".join(shown.text)
+    (link,) = (link for link in shown.links if link.endswith(".ipynb"))
+    offered = nbformat.read(runs.parent / link, as_version=4)
+    outputs = [cell.outputs for cell in offered.cells if cell.cell_type == "code"]
+    assert outputs[0][0].text == "42\n"
+
+    caches = small_book / "_build" / ".jupyter_cache"
+    (first,) = caches.iterdir()
+    assert "no targets are out of date" in build(small_book)
+    assert list(caches.iterdir()) == [first]
+
+    # The page is printed as PDF, and references to other pages stay within it.
+    (small_book / "cobandit" / "a.py").write_text("x = 2\n")
+    assert "config changed" in build(small_book, "--builder", "singlehtml"), (
+        "a changed library makes every page run again"
+    )
+    assert len(list(caches.iterdir())) == 2
+    html = (small_book / "_build" / "singlehtml" / "intro.html").read_text(
+        encoding="utf-8"
+    )
+    assert "Another page" in html and ">a drawing<" in html
 
 
 def test_title_page_names_the_installed_version():
