@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import UserProvidedCacheLocator
+
+from cobandit.replay.kernels import _cache
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -44,6 +47,25 @@ def run(*command, folder, environment):
     )
     assert done.returncode == 0, f"{command[1:4]}\n{done.stdout}{done.stderr}"
     return done.stdout
+
+
+def reuse_compiled(project):
+    """Copy compiled functions to the folder in which the copied project looks.
+
+    The name of this folder depends on the added files.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_cache, "PACKAGE", project / "cobandit")
+        folder = _cache.make_folder()
+
+    here, there = (
+        UserProvidedCacheLocator.get_suitable_cache_subpath(
+            root / "cobandit" / "replay" / "kernels" / "_cache.py"
+        )
+        for root in (ROOT, project)
+    )
+    if (_cache.FOLDER / here).is_dir():
+        shutil.copytree(_cache.FOLDER / here, folder / there, dirs_exist_ok=True)
 
 
 @pytest.mark.slow
@@ -106,6 +128,7 @@ def test_worked_example_is_new_files_and_runs(title, tmp_path):
                 step["records"].encode()
             )
         else:
+            reuse_compiled(project)
             shown += run(*python, "-c", step["use"], **options)
             used += 1
 
