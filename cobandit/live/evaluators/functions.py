@@ -10,7 +10,6 @@ import contextvars
 import errno
 import inspect
 import socket
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -34,6 +33,9 @@ from cobandit.live.evaluators.user_code import describe_error, load_function
 CONNECTION_ERRORS = (ConnectionRefusedError, socket.gaierror)
 #: Error numbers of the operating system for an unavailable service.
 UNREACHABLE = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
+
+#: Packages in which a ``TransportError`` is a lost connection or a timeout.
+HTTP_CLIENTS = frozenset({"httpx", "httpx2"})
 
 #: System errors about files, which do not come from a service.
 FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -145,8 +147,6 @@ def _judge(error: BaseException | None) -> tuple[bool, bool]:
     A retry may help after connection errors, timeouts, other system errors that are not
     about files, and some status codes.
     """
-    # file errors are not caused by the service
-    dropped = getattr(sys.modules.get("httpx"), "TransportError", ())
     retry = False
     while error is not None:
         if isinstance(error, BaseExceptionGroup):
@@ -161,10 +161,24 @@ def _judge(error: BaseException | None) -> tuple[bool, bool]:
             return True, True
         if isinstance(status, int):
             return judge_status(status)
-        retry |= isinstance(error, (OSError, dropped)) and not isinstance(error, FILES)
+        # file errors are not caused by the service
+        is_system_error = isinstance(error, OSError) and not isinstance(error, FILES)
+        retry |= is_system_error or _is_transport_error(error)
         error = error.__cause__ or error.__context__
 
     return retry, False
+
+
+def _is_transport_error(error: BaseException) -> bool:
+    """Return whether an error is a ``TransportError`` of one of `HTTP_CLIENTS`.
+
+    The classes are compared by name, so that no client has to be installed.
+    """
+    return any(
+        ancestor.__name__ == "TransportError"
+        and ancestor.__module__.partition(".")[0] in HTTP_CLIENTS
+        for ancestor in type(error).__mro__
+    )
 
 
 @evaluator("callable", CallableOptions)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import anyio
+import httpx2
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -114,6 +115,12 @@ def wrapped(error):
         return own
 
 
+def transport_error(module):
+    """An instance of a subclass of the client's TransportError."""
+    base = type("TransportError", (Exception,), {"__module__": module})
+    return type("ReadTimeout", (base,), {"__module__": module})("gone")
+
+
 @pytest.mark.parametrize(
     ("error", "message", "retry", "unavailable"),
     [
@@ -146,6 +153,10 @@ def wrapped(error):
         (Status(500), "Status: refused", True, False),
         (Status(429), "Status: refused", True, True),
         (Status(503, inside=True), "Status: refused", True, True),
+        (httpx2.ReadTimeout("gone"), "ReadTimeout: gone", True, False),
+        (transport_error("httpx"), "ReadTimeout: gone", True, False),
+        (transport_error("httpx._exceptions"), "ReadTimeout: gone", True, False),
+        (transport_error("mine.httpx"), "ReadTimeout: gone", False, False),
     ],
 )
 def test_exception_becomes_a_failed_evaluation(error, message, retry, unavailable):
