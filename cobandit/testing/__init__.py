@@ -1,6 +1,8 @@
 """Checks that every policy must pass, for built-in policies and for your own.
 
-from cobandit import testing
+.. code-block:: python
+
+    from cobandit import testing
 
     def test_my_policy():
         testing.check_policy(MyPolicy)
