@@ -41,14 +41,17 @@ class Dependence(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A tested configuration and objective (or cost), with the means of the others."""
+    """A tested configuration and objective (or cost), with the means of the others.
+
+    The units are the I clusters if the table has clusters, and the I instances
+    otherwise.
+    """
 
     configuration: str
     measure: str
-    is_missing: Bools  #: shape (I,)
-    #: shape (I,), mean score (or mean logarithm of the cost) of the other
-    #: configurations on each instance; NaN if no other configuration is evaluated on
-    #: the instance
+    is_missing: Bools  #: shape (I,): whether the configuration is missing on each unit
+    #: shape (I,): mean score (or mean logarithm of the cost) of the other
+    #: configurations on each unit; NaN if no other configuration is evaluated on it
     levels: Floats
 
 
