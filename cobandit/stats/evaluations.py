@@ -45,7 +45,7 @@ class Evaluations:
     n_instances : int
         Number of distinct instances, I.
     values : ndarray, shape (D + 1, N)
-        The objectives in the order of the card, then the cost.
+        The objectives in the order of the table, then the cost.
     instance : ndarray of int, shape (N,)
         Instance of each row.
     offsets : ndarray of int, shape (K + 1,)
@@ -94,7 +94,7 @@ class Evaluations:
         Returns
         -------
         values : ndarray, shape (D + 1, k, I)
-            The objectives in the order of the card, then the cost.
+            The objectives in the order of the table, then the cost.
         present : ndarray of bool, shape (k, I)
             Mask of the evaluations that exist.
         """
@@ -107,7 +107,7 @@ class Evaluations:
         return values, present
 
     def gather(self, by_instance: Floats | Bools) -> Floats:
-        """Return sums over the instances of each unit: (..., I) -> (..., G)."""
+        """Return sums over each unit (cluster or instance): (..., I) -> (..., G)."""
         values = np.asarray(by_instance, dtype=float)
         if not self.is_clustered:
             return values

@@ -65,7 +65,8 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
     ----------
     table : EvaluationTable
         Table. Columns that have one value per instance are tested
-        (`EvaluationTable.groups`). If the card names a cluster, no column is tested.
+        (`EvaluationTable.groups`). If the table already has a cluster column, no column
+        is tested.
     seed : int
         Seed of the permutations.
 

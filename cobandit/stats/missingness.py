@@ -63,9 +63,10 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     the scores of the *other* configurations and by the logarithms of their costs, each
     minus the mean of its configuration. The statistic is a difference of means over its
     standard error. It is compared with the largest statistic over all configurations
-    and measures, under permutations of the instances (Westfall and Young). The sum of
-    the statistics over configurations is also tested, for each measure, because it is
-    large if there are many small differences of one sign.
+    and measures, under permutations of the instances (Westfall and Young). If no
+    configuration is significant, the sum of the statistics over configurations is
+    tested for each measure. This sum is large if there are many small differences of
+    one sign.
 
     Parameters
     ----------

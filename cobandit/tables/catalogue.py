@@ -27,7 +27,7 @@ MIRROR = "COBANDIT_MIRROR"
 
 
 def data_directory() -> Path:
-    """Return the folder with the catalogue's cards and the bundled records.
+    """Return the folder with the descriptions (cards) of tables, and bundled records.
 
     Examples
     --------
@@ -45,7 +45,8 @@ def load(name: str) -> EvaluationTable:
     The records of some tables come with the package. Other records are searched in the
     folder that the environment variable ``COBANDIT_MIRROR`` names, and then in the
     user's cache. If they are in neither, they are downloaded from the address on the
-    card, unless ``COBANDIT_OFFLINE`` is set. They must match the checksum on the card.
+    table's card (its YAML description), unless ``COBANDIT_OFFLINE`` is set. They must
+    match the checksum on the card.
 
     Parameters
     ----------
@@ -95,10 +96,11 @@ def find_records(name: str) -> Path:
 
 
 def open_table(name_or_path: str | Path) -> EvaluationTable:
-    """Open a table, given its catalogue name or a file with its card next to it.
+    """Open a table, given its name in the catalogue or the path of its file.
 
-    A path with a suffix, or of an existing file, is read as a file. Any other text is a
-    catalogue name.
+    The catalogue has the tables that `cobandit.load` finds by name. A file needs a card
+    (a YAML description) next to it. A path with a suffix, or of an existing file, is
+    read as a file. Any other text is a name in the catalogue.
 
     Parameters
     ----------

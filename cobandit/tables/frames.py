@@ -1,4 +1,4 @@
-"""Conversion of a user's data frame to the columns and the card of a table."""
+"""Conversion of a user's data frame to the columns and the description of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,6 +40,8 @@ def read_frame(
     description: Mapping[str, str],
 ) -> tuple[pd.DataFrame, Card]:
     """Return a tidy frame and its card, given a data frame with any column names.
+
+    The card describes the columns and the origin of the table.
 
     The parameters are described at ``EvaluationTable.from_frame``.
 
@@ -183,7 +185,7 @@ def read_objectives(
     ----------
     objectives : str, sequence of str, or mapping
         Column names; or a mapping from names of objectives to a column, to ``(column,
-        transform)``, or to the fields of an objective on a card.
+        transform)``, or to fields of `cobandit.tables.card.Objective`.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def profiling_rows(
     profiling instances. If a split would have fewer than `MIN_INSTANCES` rows of the
     arm, this number is raised or lowered. In two cases this is impossible, and later
     checks report a fault: an arm has fewer than twice `MIN_INSTANCES` rows, or the
-    table has too few instances for the number of profiling instances on its card.
+    table has too few instances for the requested number of profiling instances.
 
     Parameters
     ----------

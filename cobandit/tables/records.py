@@ -27,7 +27,7 @@ class Records(NamedTuple):
     arm: npt.NDArray[np.int64]
     #: Number of each row's instance, shape (N,).
     instance: npt.NDArray[np.int64]
-    #: Cost of each row in the card's unit, shape (N,).
+    #: Cost of each row in the table's unit, shape (N,).
     costs: npt.NDArray[np.float64]
     #: Objectives in [0, 1], shape (N, D).
     rewards: npt.NDArray[np.float64]

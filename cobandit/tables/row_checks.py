@@ -21,10 +21,11 @@ MIN_ARMS = 2
 def find_groups(
     frame: pd.DataFrame, card: Card, instances: Keys, faults: Faults
 ) -> dict[str, Keys]:
-    """Return the columns that group instances, and check the card's cluster column.
+    """Return the columns that group instances, and check the declared cluster column.
 
-    A column that the card does not name groups instances if it has one value per
-    instance, has fewer distinct values than instances, and has no missing value.
+    A column that the card (the table's description) does not name groups instances if
+    it has one value per instance, has fewer distinct values than instances, and has no
+    missing value.
     """
     groups = {}
     first = np.unique(instances.codes, return_index=True)[1]
@@ -122,9 +123,9 @@ def check_split(
 ) -> None:
     """Check that both splits have at least two instances of each configuration.
 
-    In the table of a live run, the card lists the profiling instances, and the run may
-    have removed a configuration immediately after these. Only the profiling split of
-    such a table is checked.
+    In the table of a live run, the card (the table's description) lists the profiling
+    instances, and the run may have removed a configuration immediately after these.
+    Only the profiling split of such a table is checked.
     """
     n_arms = len(configs.labels)
     n_profiling = np.bincount(configs.codes[profiling], minlength=n_arms)

@@ -1,4 +1,4 @@
-"""Checking a data frame against its card; one error lists every fault."""
+"""Checks of a data frame against its description (card); one error lists all faults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cobandit.tables.transforms import TRANSFORMS
 
 
 def validate(frame: pd.DataFrame, card: Card, source: str) -> Records:
-    """Check a tidy frame against its card, and return its sorted records.
+    """Check a tidy frame against its description (card), and return its sorted records.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reading and writing tables: a file of records, with a card next to it."""
+"""Reading and writing tables: a file of records, and its YAML description (card)."""
 
 import csv
 import hashlib
@@ -30,8 +30,8 @@ def read(path: str | Path, card: str | Path | Card | None = None) -> EvaluationT
         A ``.parquet``, ``.csv`` or ``.jsonl`` file, or a file in the format that the
         ``origin`` on the card names.
     card : str, Path or Card, optional
-        The card; by default the file of the same name with suffix ``.yml`` next to the
-        records.
+        The card, which describes the table; by default the file of the same name with
+        suffix ``.yml`` next to the records.
 
     Returns
     -------
@@ -157,8 +157,8 @@ def save(table: EvaluationTable, path: str | Path) -> Path:
     ----------
     table : EvaluationTable
     path : str or Path
-        A ``.parquet`` file. The card is written next to it, with the suffix ``.yml``.
-        Existing files are replaced.
+        A ``.parquet`` file. The card, which describes the table, is written next to it,
+        with the suffix ``.yml``. Existing files are replaced.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
 
 
 def _pinned(table: EvaluationTable) -> Card:
-    """Return a card that states the limits and the split of the table."""
+    """Return a description (card) that states the limits and the split of the table."""
     rows = table.rows
     card = table.card
     names = rows.loc[rows["split"] == "profiling", "instance"].astype(str).unique()
@@ -268,7 +268,8 @@ def write_table(
     fields : mapping
         Fields of the card; ``records`` and ``sha256`` are added.
     output : Path
-        A ``.parquet`` file. The card is written next to it, with the suffix ``.yml``.
+        A ``.parquet`` file. The card, which describes the table, is written next to it,
+        with the suffix ``.yml``.
     head : iterable of str
         Comments at the top of the card.
     metadata : mapping, optional

@@ -98,8 +98,8 @@ class EvaluationTable(TableStatistics):
             the names of the objectives. Or a mapping from names of objectives to such
             columns. Instead of a column, the mapping may give ``(column, transform)``,
             where the transform is a key of
-            :data:`~cobandit.tables.transforms.TRANSFORMS`, or a dictionary with the
-            fields of an objective on a card, such as ``limits``.
+            :data:`~cobandit.tables.transforms.TRANSFORMS`, or a dictionary with fields
+            of :class:`~cobandit.tables.card.Objective`, such as ``limits``.
         arms : sequence of str
             Further columns that describe the configuration.
         cluster : str, optional

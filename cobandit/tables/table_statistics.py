@@ -27,7 +27,7 @@ class ReplayRows(NamedTuple):
     Arm i has the rows ``offsets[i]:offsets[i + 1]``, sorted by instance.
     """
 
-    #: Cost of each row in the card's unit, float64 of shape (N,).
+    #: Cost of each row in the table's unit, float64 of shape (N,).
     costs: np.ndarray
     #: Rewards in [0, 1], C-contiguous float64 of shape (N, D).
     rewards: np.ndarray
@@ -53,7 +53,7 @@ class TableStatistics(TableContents):
 
     @cached_property
     def costs(self) -> np.ndarray:
-        """Mean cost of each arm in the profiling split, in the card's unit, (K,)."""
+        """Mean cost of each arm in the profiling split, in the table's unit, (K,)."""
         return freeze(self._mean_costs("profiling"))
 
     @cached_property
@@ -133,9 +133,9 @@ class TableStatistics(TableContents):
         -------
         DataFrame, K rows
             Indexed by config, with the mean of each objective, ``cost`` (mean, in the
-            card's unit), ``instances`` (number) and ``on_front`` (whether the means are
-            Pareto-optimal). With ``"all"``, means are over all instances of the table.
-            If a configuration lacks evaluations, its means are adjusted by
+            table's unit), ``instances`` (number) and ``on_front`` (whether the means
+            are Pareto-optimal). With ``"all"``, means are over all instances of the
+            table. If a configuration lacks evaluations, its means are adjusted by
             :class:`~cobandit.tables.adjusted.AdjustedMeans`. With one split, means are
             plain means over the rows of a configuration.
 

@@ -15,7 +15,7 @@ class TokenCounter(NamedTuple):
 
     #: Function that counts the tokens of a text.
     count: Callable[[str], int]
-    #: Unit of the cost on a card, which names the way of counting.
+    #: Unit of the cost, which names the way of counting.
     unit: str
 
 

@@ -128,7 +128,8 @@ def _percentiles(profiling: np.ndarray, low: float, high: float) -> tuple[float,
     return float(tau_low), float(tau_high)
 
 
-#: Transforms by their names on a card. A new transform needs only an entry here.
+#: Transforms by their names in a table's description (card). A new transform needs only
+#: an entry here.
 TRANSFORMS: dict[str, Transform] = {
     "none": Transform(
         fit=lambda profiling, low, high: (1.0, 0.0),

@@ -28,7 +28,7 @@ def table_of(
         Costs of the rows of each arm in the profiling split, at least two. By default,
         the costs of the arm's first and last row in the evaluation split.
     kind, name : str
-        Fields of the card.
+        Kind and name of the table.
 
     Returns
     -------

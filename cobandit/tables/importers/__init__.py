@@ -1,8 +1,8 @@
 """Importers, which turn evaluation logs into an evaluation table and its card.
 
-Each format has one module, which registers itself with `importer_registry.importer` and
-turns files into the `Log` objects of ``log_samples``. All formats share the other
-steps, which are, in this order:
+The card is a YAML file that describes the table. Each format has one module, which
+registers itself with `importer_registry.importer` and turns files into the `Log`
+objects of ``log_samples``. All formats share the other steps, which are, in this order:
 
 * ``log_choices`` reads the logs of the chosen tasks, and chooses metrics,
 * ``log_checks`` compares logs with each other and with their summaries,

@@ -66,7 +66,7 @@ def combine_runs(
     notes : Notes
         Receives remarks for the report.
     source : str
-        Kind of logs, for the description of the measurements on the card.
+        Kind of logs, for the description of the measurements.
     measured : mapping
         Further properties, besides configurations, tasks and metrics, that two imports
         into one table must share. Each value is a name, several names, or names per

@@ -169,7 +169,7 @@ class LogOptions(ScoreOptions, CostOptions):
         return Cost(column=column, unit=unit)
 
     def identify(self, latency: str) -> dict[str, str]:
-        """Return the choices of cost and time that imports into a table must share."""
+        """Return the cost and time options that imports into one table must share."""
         return {
             "cost": self.count if self.cost == "tokens" else self.cost,
             "latency": latency,

@@ -52,8 +52,8 @@ def import_logs(
 ) -> ImportedTable:
     """Make an evaluation table and its card from evaluation logs.
 
-    Either both files are written, or neither. The report is also written as comments at
-    the top of the card.
+    The card is a YAML file that describes the table. Either both files are written, or
+    neither. The report is also written as comments at the top of the card.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return the card's counts of flawed evaluations.
+    """Return the numbers of flawed evaluations, as fields of the card.
 
     Counts of a configuration in this import replace its counts in the earlier table.
     """
@@ -197,7 +197,7 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
 def _fields(
     result: ImportResult, earlier: Earlier | None, output: Path
 ) -> dict[str, Any]:
-    """Return the fields of the card; fields of an earlier card are kept."""
+    """Return the fields of the card, with those of an earlier card that are unset."""
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,

@@ -54,7 +54,7 @@ def filter_samples(
 def add_declared(
     collected: Sequence[Log], metrics: Metrics, options: LogOptions
 ) -> LogOptions:
-    """Return the options plus the score ranges and missing-score values of the logs."""
+    """Return the options with the score ranges and missing-score values of the logs."""
     ranges: dict[str, None] = {}
     no_scores: dict[str, None] = {}
     for log in collected:
