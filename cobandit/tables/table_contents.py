@@ -42,7 +42,7 @@ class TableContents:
 
     @property
     def name(self) -> str:
-        """Name of the table, from its `card`."""
+        """Name of the table, from its ``card``."""
         return self.card.name
 
     @property
@@ -57,7 +57,7 @@ class TableContents:
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        """Names of the D objectives, in the order of the `card`."""
+        """Names of the D objectives, in the order of the ``card``."""
         return tuple(objective.name for objective in self.card.objectives)
 
     @property
@@ -117,7 +117,7 @@ class TableContents:
     def free_evaluations(self) -> np.ndarray:
         """Number of free evaluations (cost zero) of each arm, int of shape (K,).
 
-        The `card` may state these numbers. Otherwise, an evaluation counts as free if
+        The ``card`` may state these numbers. Otherwise, an evaluation counts as free if
         its cost is at most the ``smallest_cost`` on the card.
         """
         records = self._records
@@ -173,7 +173,7 @@ class TableContents:
     def evaluations(self) -> pd.DataFrame:
         """All evaluations as a new frame, with the measured values.
 
-        Columns are those that the `card` names. Rows are sorted by config, then
+        Columns are those that the ``card`` names. Rows are sorted by config, then
         instance. The cost of a free evaluation is the ``smallest_cost`` on the card.
         """
         records = self._records

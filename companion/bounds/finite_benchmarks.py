@@ -203,8 +203,9 @@ def once_error_bound(
 ) -> float:
     r"""Return an error bound for gap elimination on a finite benchmark (ours).
 
-    While k arms are active, each has been evaluated on the first n_k instances or more.
-    The bound is the counterpart of Theorem 2:
+    Gap elimination removes, one after another, the active arm with the largest
+    empirical classification gap. While k arms are active, each has been evaluated on
+    the first n_k instances or more. The bound is the counterpart of Theorem 2:
 
     .. math::
 
@@ -215,10 +216,10 @@ def once_error_bound(
     A removal among k arms is wrong only if one of the K D means is off by
     :math:`\gamma_{(k)} / 8` (Lemma 2). The depth of the removal may depend on the
     results, because the tail bound holds for all depths from n_k on. Phases at n_k = N
-    add nothing. Arms are removed one at a time by the unscaled gap, as in
-    `CoPSIPrintedOnce` and `PSISROnce`. Paired differences have width 2 and an allowed
-    error of :math:`\gamma_{(k)} / 4`, which gives the same exponent. The advantage of
-    pairing is in the variance (see `paired_error_bound`).
+    add nothing. As in `CoPSIPrintedOnce` and `PSISROnce`, gaps are not divided by
+    standard errors. Paired differences have width 2 and an allowed error of
+    :math:`\gamma_{(k)} / 4`, which gives the same exponent. The advantage of pairing is
+    in the variance (see `paired_error_bound`).
 
     In addition, arms whose classification is certain may be removed early, with a joint
     error probability of :math:`\delta`, under two rules. Certainly dominated arms are

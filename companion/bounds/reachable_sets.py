@@ -70,11 +70,13 @@ def reachable_sets(
 ) -> list[NDArray[np.bool_]]:
     r"""Return the active sets that gap elimination can reach at small errors (ours).
 
-    The set of all arms is reachable. Let A be a reachable set of size k > 2, and
-    :math:`\gamma_{(k)}` the k-th smallest classification gap. Then :math:`A \setminus
-    \{e\}` is reachable for every arm e that may be removed from A at small errors.
-    Errors are small if means of active arms err by less than :math:`\gamma_{(k)} / 8`,
-    and therefore margins by less than :math:`\gamma_{(k)} / 4`.
+    Gap elimination removes, in each phase, the active arm with the largest empirical
+    classification gap. The set of all arms is reachable. Let A be a reachable set of
+    size k > 2, and :math:`\gamma_{(k)}` the k-th smallest classification gap. Then
+    :math:`A \setminus \{e\}` is reachable for every arm e that may be removed from A at
+    small errors. Errors are small if means of active arms err by less than
+    :math:`\gamma_{(k)} / 8`, and therefore margins by less than :math:`\gamma_{(k)} /
+    4`.
 
     Parameters
     ----------

@@ -193,7 +193,7 @@ def least_error(budget: float, *, allocation: float, complexity: float) -> float
     allocation : float
         :math:`L^\star(c)`, the `exact_allocation_constant` of these K - p + 1 arms.
     complexity : float
-        `reachable_complexity`, with either rule for removable arms.
+        Result of `reachable_complexity` for this other problem.
 
     Returns
     -------

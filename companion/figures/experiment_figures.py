@@ -1,6 +1,6 @@
 """Figures of the chapter on the experiments, one function per figure.
 
-They show summaries of replays, the cells of `companion.paper.experiments.summary`.
+They show summaries of replays, as `companion.paper.experiments.summary` returns them.
 Crosses are values that the paper prints, and pale bars are our predictions of these
 values. A colour always stands for a method.
 """
@@ -158,9 +158,10 @@ def _draw_methods(ax: Axes, cells: pd.DataFrame, logarithmic: bool) -> None:
 
 
 def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """Draw regrets, and moving averages of gaps, against the spent share of a budget.
+    """Draw regrets and mean efficiency gaps against the spent share of a budget.
 
-    The budget is the largest budget of the experiment ``"trajectory"``.
+    The means are moving averages over pulls. The budget is the largest budget of the
+    experiment ``"trajectory"``.
     """
     trajectories = cells[
         (cells["experiment"] == "trajectory")
@@ -305,7 +306,7 @@ def draw_fronts(
 
 
 def draw_questions(spread: pd.DataFrame) -> Figure:
-    """Draw ratios of two methods' results, with and without redrawn questions.
+    """Draw ratios of two methods' results, on tables and on their bootstrap resamples.
 
     The first method is one of the paper's. Its regret or F1 is divided by the regret or
     F1 of another method.

@@ -16,7 +16,7 @@ COSTS = (1.0, 0.5, 0.25, 0.25)
 
 
 def draw_shrinking_indices() -> Figure:
-    """Draw the largest possible index of an arm against its pulls, for two gaps.
+    """Draw an arm's largest possible index against its pulls, for two efficiency gaps.
 
     The arm can be pulled while this index is above the efficiency of the best arm.
     """
@@ -69,7 +69,7 @@ def draw_margin_squares() -> Figure:
     """Draw why Lemma 2 holds: a mistake has a smaller empirical gap than another arm.
 
     A mistake is an arm that would be misclassified. Gap elimination removes the arm
-    with the largest empirical gap, so it does not remove a mistake.
+    with the largest empirical classification gap, so it does not remove a mistake.
     """
     figure, (plane, line) = plt.subplots(1, 2, figsize=(8, 3.0), width_ratios=[1, 1.3])
     # the gap is eight times the error, as in the paper's proof

@@ -102,9 +102,9 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
     dict
         ``"pulls"`` has bounds on the expected pulls of the worse of two arms, and the
         mean over eight simulated runs. The arms have two objectives, lambda = 1/2 and
-        gap 1/2, and the budget is so large that Theorem 1 is not vacuous. ``"budget"``
-        has the budgets that suffice to classify three arms with gaps of .15 with an
-        error of at most 5 %.
+        an efficiency gap of 1/2. The budget is so large that Theorem 1 is not vacuous.
+        ``"budget"`` has the budgets that suffice to classify three arms, whose
+        classification gaps are .15, with an error of at most 5 %.
     """
     arms = known_arms.two_arms(2, 0.5, 0.5)
     budget = 265_401.0
@@ -317,7 +317,7 @@ def draw_steps() -> Figure:
 
 
 def draw_gaps() -> Figure:
-    """Draw the classification gap of three arms as arrows, one panel per arm."""
+    """Draw the classification gaps of three arms as arrows, with one panel per arm."""
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.9), sharex=True, sharey=True)
     for arm, ax in enumerate(axes):
         gap_plane(

@@ -137,7 +137,7 @@ def replace_paper_tables(names: Sequence[str], scale: float = 1.0) -> pd.DataFra
 
 
 def are_originals(names: Sequence[str]) -> bool:
-    """Return whether these tables are the paper's two, by the names on their cards.
+    """Return whether these tables have the names of the paper's two tables.
 
     Claims about one of the paper's data sets, or about their comparison, can be judged
     only on the paper's tables.

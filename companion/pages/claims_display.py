@@ -50,7 +50,7 @@ def claims_html(rows: pd.DataFrame, caption: str) -> str:
 
 
 def anchor(exhibit: str) -> str:
-    """Return the anchor of a table or figure of the paper on the page of exhibits.
+    """Return the anchor of one of the paper's tables or figures on the book's page.
 
     Examples
     --------
@@ -94,7 +94,9 @@ def _row(name: str, row: Mapping[str, str]) -> str:
 
 
 def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate the contrasts with their verdicts, and the verdicts on resamples.
+    """Tabulate the verdicts on contrasts, and their shares on resampled tables.
+
+    A contrast is a comparison of two methods.
 
     Parameters
     ----------
@@ -129,6 +131,8 @@ def tabulate_words(judged: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
 
 def draw_contrasts(judged: pd.DataFrame) -> Figure:
     """Draw the printed ratio of each contrast with its predicted interval.
+
+    A contrast is a comparison of two methods.
 
     Rows are sorted by verdict.
 

@@ -44,7 +44,7 @@ class Square(NamedTuple):
 
 
 def find_squares(means: ArrayLike, terms: Sequence[GapTerm], arm: int) -> list[Square]:
-    """Return the squares whose sides add up to the gap of an arm.
+    """Return the squares whose sides add up to the classification gap of an arm.
 
     Parameters
     ----------

@@ -77,20 +77,23 @@ EXHIBITS = (
 
 
 def claims_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rows of the claims that an exhibit of the paper shows.
+    """Return the rows of the claims that one of the paper's tables or figures shows.
 
     Parameters
     ----------
     rows : DataFrame
         Result of `companion.pages.claims.every_claim`.
     name : str
-        Name of the exhibit, such as ``Figure 2``.
+        Name of the table or figure, such as ``Figure 2``.
     """
     return rows[rows["exhibit"] == name]
 
 
 def exhibit_html(rows: pd.DataFrame, name: str) -> str:
-    """Return an HTML table of an exhibit's claims, with links to the page of claims."""
+    """Return an HTML table of the claims that a table or figure of the paper shows.
+
+    The rows have links to the page of all claims.
+    """
     exhibit_rows = claims_of(rows, name)
     headings = {
         "claim": "claim",

@@ -213,7 +213,7 @@ def _number(counts: Any) -> str:
 
 
 def describe_races(raced: pd.DataFrame, orders: int) -> str:
-    """Return sentences on the cost of races, and on how often their front is wrong.
+    """Return sentences on the cost of `ParetoRace`, and on the share of wrong fronts.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def change_choices(
 def _change_methods(
     table: EvaluationTable, tuned: pd.DataFrame, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Yield choices A1, A12 and A13: alpha, the tuning's criterion, and the radii."""
+    """Yield results for A1 (alpha), A12 (criterion of the tuning) and A13 (radii)."""
     tuned = tuned[tuned["status"] == "ok"]
     largest_budget = tuned[tuned["rho"] == tuned["rho"].max()]
 
@@ -147,9 +147,9 @@ def _change_methods(
 def _change_readings(
     table: EvaluationTable, replications: int, seed: int
 ) -> Iterator[Compared]:
-    """Yield choices A2, A4, A9 and A10.
+    """Yield results for the choices A2, A4, A9 and A10.
 
-    They concern lambda, the last pull, and the reference of the regret.
+    These choices are about lambda, the last pull, and the reference of the regret.
     """
     source = grid.pack_table(table)
     problem = table.problem
@@ -234,7 +234,7 @@ def _change_identification(
 def _change_truth(
     table: EvaluationTable, replications: int, seed: int, how: Any
 ) -> Iterator[Compared]:
-    """Yield choice A11: the instances that define the true Pareto set."""
+    """Yield results for A11, the instances that define the true Pareto set."""
     front_of_all = table.summary("all")["on_front"].reindex(table.configs).to_numpy()
     runs = experiments.play(
         "full-set", table, replications, seed, [min(experiments.FULL_SET_RHO)], **how
@@ -388,7 +388,9 @@ def draw_again(
     seed: int = 0,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Compare the paper's methods with others on tables with redrawn instances.
+    """Compare the paper's methods with others on bootstrap resamples of tables.
+
+    The instances of a table are drawn again, with replacement.
 
     Parameters
     ----------
@@ -397,7 +399,7 @@ def draw_again(
     tables : sequence of EvaluationTable
         Tables in which a configuration lacks instances are left out.
     redraws : int
-        Number of redrawn tables, with five replays each.
+        Number of resampled tables, with five replays each.
     seed : int
     **parallel
         Options of `replay_online`.
@@ -408,7 +410,7 @@ def draw_again(
         ``dataset``; ``quantity``, ``"standard_regret"`` or ``"f1"``; ``method`` and
         ``against``, the two methods; ``mean``, the ratio of their means on the table;
         ``low`` and ``high``, the interval of the ratio over replications; ``least`` and
-        ``most``, the range of the ratio over redrawn tables.
+        ``most``, the range of the ratio over resampled tables.
     """
     parts = []
     for table in tables:

@@ -15,6 +15,8 @@ LEVELS = (0.5, 0.8, 0.95)
 def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     """Predict each contrast on each table of the second generator.
 
+    A contrast is a comparison of two methods, such as the ratio of their regrets.
+
     Each table takes the place of the paper's table. Its contrasts are predicted from
     its used facts, which are a few of its results. The prediction is fitted to runs on
     the tables of the first generator.
@@ -30,10 +32,10 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
     -------
     DataFrame
         One row per table and contrast: ``dataset``, ``number``, ``experiment``,
-        ``method``, ``against``, ``remoteness``, ``p``, and ``needed``, the factor at
-        which the 95 % interval just contains the true value of the contrast. The
-        interval at a level contains the true value if p is larger than one minus the
-        level.
+        ``method``, ``against``, ``remoteness`` (see `Prediction`), ``p``, and
+        ``needed``, the factor at which the 95 % interval just contains the true value
+        of the contrast. The interval at a level contains the true value if p is larger
+        than one minus the level.
     """
     rows = []
     for contrast in CONTRASTS:
@@ -59,6 +61,8 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
 
 def coverage(calibrated: pd.DataFrame) -> pd.Series:
     """Return the share of contrasts whose interval contains the value, by level.
+
+    A contrast is a comparison of two methods.
 
     Examples
     --------

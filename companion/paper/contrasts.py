@@ -137,7 +137,7 @@ class Contrast(NamedTuple):
         return first - second
 
     def predict(self, played: Values, facts: Values) -> Prediction:
-        """Predict the contrast at given facts, from its values on drawn tables."""
+        """Predict the contrast from facts of a table, by its values on drawn tables."""
         return predict(
             played, used_keys(self.dataset, self.experiment), self.of(played), facts
         )
@@ -181,7 +181,10 @@ def arrange_tables(
 
 
 def used_keys(dataset: str, experiment: str) -> list[str]:
-    """Return the keys of the used facts of an experiment that the paper prints."""
+    """Return the keys of the used facts of an experiment that the paper prints.
+
+    Used facts are a few printed numbers, from which other values are predicted.
+    """
     method, values = USED[run_of(experiment)]
     keys = [played.key(dataset, method) for played in values]
     return [key for key in keys if key in judged_values()]
@@ -192,7 +195,8 @@ def predict(
 ) -> Prediction:
     """Predict a value on the paper's table, from the printed used facts.
 
-    The prediction is fitted to drawn tables, on which the value and the used facts are
+    Used facts are a few printed numbers, from which other values are predicted. The
+    prediction is fitted to drawn tables, on which the value and the used facts are
     known.
     """
     used, facts = (
@@ -331,8 +335,9 @@ def resample_words(
     plays : DataFrame
         As for `arrange_tables`.
     resamples : int
-        Number of resamples. In each, the kept tables and the tables of the prior are
-        resampled with replacement, per data set.
+        Number of resamples. In each, the tables are resampled with replacement, per
+        data set: the tables that agree with the printed facts, and the draws from the
+        prior.
     seed : int
 
     Returns

@@ -222,9 +222,9 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     positive linear functions of the sorted costs. Its minimum is therefore at a corner
     of their range: some costs are :math:`\lambda`, and all others are 1. As
     :math:`\lambda` increases, this minimum does not decrease, because fewer costs are
-    allowed, and :math:`L_{K,\lambda}` does not increase. On a cell :math:`a \le \lambda
-    \le b`, the ratio is therefore at least :math:`L_{K,b}` times the minimum at a. The
-    function returns the smallest such product over cells that cover all
+    allowed, and :math:`L_{K,\lambda}` does not increase. On an interval :math:`a \le
+    \lambda \le b`, the ratio is therefore at least :math:`L_{K,b}` times the minimum at
+    a. The function returns the smallest such product over intervals that cover all
     :math:`\lambda`.
 
     Parameters
@@ -237,14 +237,14 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
     Returns
     -------
     float
-        A bound for all costs in the range and all phases, from 1,000 cells.
+        A bound for all costs in the range and all phases, from 1,000 intervals.
 
     Notes
     -----
-    Time O(K^2) per cell. The ratio is smallest if the two cheapest arms cost ``low``
-    and all others ``high``. In the examples, the smallest ratios are 1.0747 and 0.9598.
-    Fewer cells give looser bounds: 1.064 and 0.936 with twelve cells. Round the bound
-    down before you print it.
+    Time O(K^2) per interval. The ratio is smallest if the two cheapest arms cost
+    ``low`` and all others ``high``. In the examples, the smallest ratios are 1.0747 and
+    0.9598. Fewer intervals give looser bounds: 1.064 and 0.936 with twelve intervals.
+    Round the bound down before you print it.
 
     Examples
     --------

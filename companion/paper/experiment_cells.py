@@ -30,7 +30,7 @@ PAIRS = (
 
 
 def exact_cells(by_cell: Mapping[tuple[str, str], float]) -> pd.DataFrame:
-    """Return cells for exact values, with intervals of length zero.
+    """Return rows of a summary for exact values, with intervals of length zero.
 
     The keys of the mapping are pairs of experiment and quantity.
     """

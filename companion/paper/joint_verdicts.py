@@ -29,6 +29,8 @@ from companion.paper.predictive import (
 def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """Compare the seven contrasts of each data set jointly with their predictions.
 
+    A contrast is a comparison of two methods.
+
     There are three measures: the joint distance of all seven contrasts from their
     predictions; the number of contrasts outside their intervals; and the joint
     deviation, in CoPSI's favour, of the two contrasts of CoPSI with PSI-SR. We chose
@@ -49,9 +51,9 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
         p-value of the Mahalanobis distance of all seven contrasts; ``outside``, the
         number of contrasts outside their 95 % intervals; ``as_many``, the number of
         drawn tables with at least as many contrasts outside; ``favour``, the sum of the
-        two scores of CoPSI against PSI-SR, each divided by its limit and positive in
-        CoPSI's favour; ``as_favourable``, the number of drawn tables with at least this
-        sum.
+        two scores of CoPSI against PSI-SR, each divided by the half-width of its 95 %
+        interval, and positive in CoPSI's favour; ``as_favourable``, the number of drawn
+        tables with at least this sum.
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
@@ -71,7 +73,8 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
         )
         limits = half_widths / [prediction.spread for prediction in predictions]
 
-        # scores are divided by their limits, so that errors and F1 have equal weight
+        # scores are divided by half-widths of intervals, so that errors and F1 have
+        # equal weight
         is_rival = np.array([contrast.against == "PSISR" for contrast in contrasts])
         signs = np.array([contrast.favour for contrast in contrasts])
         weights = signs * is_rival / limits
@@ -126,6 +129,9 @@ def _last_with_readings(plays: pd.DataFrame) -> int:
 
 def judge_readings(plays: pd.DataFrame) -> pd.DataFrame:
     """Test the seven contrasts of each data set jointly, under each reading.
+
+    A contrast is a comparison of two methods. A reading is one set of answers to the
+    choices that the paper leaves open.
 
     Parameters
     ----------

@@ -29,9 +29,10 @@ from companion.paper.predictive import (
 def shares(plays: pd.DataFrame) -> pd.DataFrame:
     """Return the share of drawn tables on which each ordering of the paper holds.
 
-    Orderings are compared at the largest budget. On each table, the experiments were
-    run with the paper's numbers of replications. Claims about the smallest budget, and
-    claims whose relation is not "better", are left out.
+    An ordering is a statement that one method is better than another. Orderings are
+    compared at the largest budget. On each table, the experiments were run with the
+    paper's numbers of replications. Claims about the smallest budget, and claims whose
+    relation is not "better", are left out.
 
     Parameters
     ----------

@@ -210,7 +210,8 @@ class Prediction(NamedTuple):
     regressed : bool
         Whether the prediction is a regression on the used facts, and not the mean.
     remoteness : float
-        Share of the tables whose used facts have less leverage than the printed facts.
+        Share of the tables whose used facts have less leverage than the printed facts
+        (a large share: the paper's facts are untypical of the tables).
     """
 
     centre: float

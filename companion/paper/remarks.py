@@ -47,7 +47,7 @@ NEAR_ZERO = 0.005
 
 
 class Landscape(Protocol):
-    """Interface of a table, bundled or drawn, that the measures of tables use."""
+    """A table, bundled or drawn, as the measures of tables use it."""
 
     @property
     def problem(self) -> Problem:

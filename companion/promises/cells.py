@@ -45,6 +45,8 @@ SUBJECTS: dict[str, Subject] = {
 def list_cells() -> list[tuple[str, str]]:
     """Return all pairs of a section and one of its cells.
 
+    A section is a group of tests, and a cell is one way to draw tables.
+
     Examples
     --------
     >>> ("race", "ladder, K = 20, tolerance 0.02") in list_cells()
@@ -59,6 +61,8 @@ def list_cells() -> list[tuple[str, str]]:
 
 def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
     """Run the test of a cell, and count runs and wrong runs for each promise.
+
+    A cell is one way to draw tables, with options of the method under test.
 
     Parameters
     ----------
@@ -84,7 +88,7 @@ def play(section: str, cell: str, runs: int, seed: int = SEED) -> pd.DataFrame:
 
 
 def try_cell(section: str, cell: str) -> pd.DataFrame:
-    """Test all promises of a cell, with `RUNS` runs."""
+    """Test all promises of a cell (a way to draw tables), with `RUNS` runs."""
     return play(section, cell, RUNS)
 
 

@@ -11,7 +11,7 @@ FEWER = 3
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races whose returned set is wrong by more than the tolerance."""
+    """Count the runs of `ParetoRace` that are wrong by more than the tolerance."""
     runs = runs // FEWER
     excess = races.find_excess(cell, runs, rng, certified=True)
     return [

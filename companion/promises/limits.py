@@ -286,7 +286,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Draw tables of a cell, and count the tables with a wrong statement."""
+    """Draw tables of one kind (a cell), and count the tables with a wrong statement."""
     case = _CELLS[cell]
     drawn = (case.draw(rng) for _ in range(runs))
     if isinstance(case, Interval):

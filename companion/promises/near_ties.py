@@ -228,7 +228,7 @@ def skewed(n_arms: int, n_instances: int, n_objectives: int = 2) -> Draw:
 
 
 def covered_by_the_last(rng: np.random.Generator) -> Drawn:
-    """Draw a table of three configurations, to test races with a tolerance of .02.
+    """Draw a table of three configurations, for `ParetoRace` with a tolerance of .02.
 
     The second configuration is better than the first by more than .02 in both
     objectives. The third is as good as the second up to the tolerance: it is better in

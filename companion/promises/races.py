@@ -22,7 +22,7 @@ ORDERS = 15
 
 
 class RaceCell(NamedTuple):
-    """A generator of tables, and the tolerance of races on them.
+    """A generator of tables, and the tolerance of `ParetoRace` on them.
 
     ``by_hand`` is true if the generator places near ties just beyond the tolerance.
     """
@@ -119,9 +119,9 @@ CELLS = tuple(_CELLS)
 def find_excess(
     cell: str, runs: int, rng: np.random.Generator, certified: bool = False
 ) -> NDArray[np.float64]:
-    """Return, for each race, the excess over the tolerance of its returned set.
+    """Return, for each run of `ParetoRace`, the excess of its error over the tolerance.
 
-    `cobandit.stats.metrics.beyond_tolerance` defines the excess.
+    `cobandit.stats.metrics.beyond_tolerance` defines the excess of a returned set.
     """
     draw, tolerance, _ = _CELLS[cell]
     beyond = []
@@ -147,7 +147,7 @@ def find_excess(
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Count the races whose returned set is wrong by more than each of two margins.
+    """Count the runs of `ParetoRace` that are wrong by more than each of two margins.
 
     The first margin is the tolerance, and the second is half a percentage point more.
     For the first margin, nothing is promised on tables with near ties just beyond the

@@ -160,7 +160,7 @@ CELLS = tuple(_CELLS)
 
 
 def play(cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-    """Draw tables of a cell, and count wrong statements and wrong intervals."""
+    """Draw tables of one kind (a cell), and count wrong statements and intervals."""
     draw, at_least, is_random = _CELLS[cell]
     n_unsettled = n_unsure = 0
     for _ in range(runs):

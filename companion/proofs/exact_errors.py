@@ -1,10 +1,10 @@
 r"""Exact errors of CoPSI on Bernoulli arms with one objective and unit costs.
 
-If all arms but the best have the same gap :math:`\gamma`, the complexity is
-:math:`H = K / \gamma^2`. In the first phase, each arm is pulled
-:math:`\lfloor B / (L K) \rfloor` times, where B is the budget and L the allocation
-constant. In the paper, L is the harmonic number :math:`H_K`;
-`cobandit.theory.exact_allocation_constant` gives :math:`H_K - \tfrac12`.
+If all arms but the best have the same classification gap :math:`\gamma`, the complexity
+is :math:`H = K / \gamma^2`. In the first phase, each arm is pulled :math:`\lfloor B /
+(L K) \rfloor` times, where B is the budget and L the allocation constant. In the paper,
+L is the harmonic number :math:`H_K`; `cobandit.theory.exact_allocation_constant` gives
+:math:`H_K - \tfrac12`.
 """
 
 from math import exp, log

@@ -87,8 +87,8 @@ def check_differences(seed: int) -> CheckResult:
 def ties_to_tiny(largest_budget: float, allocation: float = 1.5) -> pd.DataFrame:
     """Return exact errors of CoPSI on three pairs of arms, at several budgets.
 
-    In the first pair, empirical ties are frequent. The second pair has a large gap, and
-    the third a small gap.
+    In the first pair, equal empirical means are frequent. The difference of the means
+    is large in the second pair, and small in the third.
     """
     cases: list[tuple[float, float, Iterable[float]]] = [
         (0.02, 0.01, [3.0, 6.0]),

@@ -1,4 +1,4 @@
-"""Checks of gaps, of the complexity, and of Lemma 2 about erroneous means."""
+"""Checks of classification gaps, the complexity, and Lemma 2 on erroneous means."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -44,6 +44,8 @@ def eliminate(
     gaps_of: Callable[[ArrayLike], Floats] = dominance.classification_gaps,
 ) -> tuple[NDArray[np.bool_], list[int]]:
     """Run gap elimination on the observed means of each phase.
+
+    Each phase removes the active arm with the largest classification gap.
 
     Parameters
     ----------
@@ -295,7 +297,7 @@ def _smallest(means: Floats, signs: Floats, upper: float) -> float:
 
 
 def gap_bounds_hold(means: ArrayLike) -> bool:
-    r"""Return whether the gap of every arm equals the expression that Lemma 2 uses.
+    r"""Return whether every classification gap equals the expression that Lemma 2 uses.
 
     The expression is :math:`\gamma_i = \max(\Delta_i^-, \Delta_i^+)`.
 

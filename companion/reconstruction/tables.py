@@ -1,4 +1,4 @@
-"""Drawn tables as files: rows of evaluations, and a card that describes them."""
+"""Drawn tables as files: rows of evaluations, and their YAML description (card)."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ARM = ["model", "temperature", "max_tokens", "prompt"]
 
 
 def card(name: str) -> Card:
-    """Return the card that describes a reconstruction, without a checksum.
+    """Return the card, which describes a reconstruction, without a checksum.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def card(name: str) -> Card:
 
 
 def write(name: str, directory: str | Path, number: int) -> Path:
-    """Draw a reconstruction, and write its rows and its card to two files.
+    """Draw a reconstruction, and write its rows and its description to two files.
 
     The files are NAME.parquet and NAME.yml. This takes some seconds.
 

@@ -76,7 +76,7 @@ class ReportTable(BaseModel):
 
     @property
     def version(self) -> tuple[str, str]:
-        """The checksums of records and card."""
+        """The checksums of the table's records and of its description (card)."""
         return self.sha256, self.card_sha256
 
 
@@ -274,8 +274,8 @@ def rerun(
     Parameters
     ----------
     table : str or Path, optional
-        Name in the catalogue, or a file with its card next to it. Optional with
-        ``follow``.
+        Name in the catalogue, or a file with its card (a YAML description) next to it.
+        Optional with ``follow``.
     output : path
         A new or empty folder, or the folder of an earlier report on the same table.
     follow : path, optional

@@ -1,6 +1,6 @@
 """Simulated tables for tests of `ParetoRace`.
 
-They were not used to choose the threshold of the race.
+They were not used to choose its threshold.
 """
 
 from collections.abc import Callable

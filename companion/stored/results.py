@@ -152,7 +152,7 @@ def played(name: str, kind: str, number: int) -> pd.DataFrame:
 
 @register_result("waiting", partial(list_drawn, "waiting"), passing=True)
 def waiting(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table, and run the experiments, as a part of an unfinished drawing.
+    """Return the result of `played` for one table, while other tables are being drawn.
 
     Pages do not read this result, so nobody can stop drawing at a favourable moment.
     """

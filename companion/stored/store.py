@@ -48,9 +48,9 @@ class Result(NamedTuple):
     passing: bool
 
     def files(self) -> list[Path]:
-        """Return the path of each table or, if the table is absent, of its card.
+        """Return the path of each table or, if it is absent, of its description (card).
 
-        The card contains a checksum of the table.
+        The description contains a checksum of the table.
         """
         paths = [data_directory() / f"{name}.parquet" for name in self.tables]
         return [path if path.is_file() else path.with_suffix(".yml") for path in paths]

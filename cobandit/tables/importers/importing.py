@@ -197,7 +197,7 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
 def _fields(
     result: ImportResult, earlier: Earlier | None, output: Path
 ) -> dict[str, Any]:
-    """Return the fields of the card, with those of an earlier card that are unset."""
+    """Return the fields of the card; those not measured are as on an earlier card."""
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,
