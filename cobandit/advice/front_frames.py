@@ -32,7 +32,7 @@ class RedrawnTables(NamedTuple):
 
 
 def measured_columns(table: EvaluationTable) -> dict[str, str]:
-    """Return the column of each objective that is computed from a measured column.
+    """Return, by objective, the measured column from which the objective is computed.
 
     Examples
     --------

@@ -102,7 +102,7 @@ class Contact:
 
 
 class Retries:
-    """The failures of a run, and the decision what to do after the next failure.
+    """The failures of a run, and the decision that follows from the next failure.
 
     Parameters
     ----------

@@ -117,8 +117,8 @@ def replay_online(
     The feedback of a pull is a row of the arm in the evaluation split, drawn with
     replacement (arm-wise bootstrap). Regrets are computed from the means of this split.
     Policies know two things from the profiling split: the range of single costs, and
-    the mean costs, which decide whether an arm is affordable. Regrets are in the unit
-    of the largest single cost of the profiling split.
+    the mean costs. The mean costs decide whether an arm is affordable. Regrets are in
+    the unit of the largest single cost of the profiling split.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def replay_identification(
 
 
 def _rho_of_everything(source: Source) -> float:
-    """Return the budget for evaluating everything, as rho."""
+    """Return the cost of evaluating everything, in evaluations per arm (rho)."""
     n_instances = np.diff(source.feedback.offsets)
     return float(n_instances @ source.costs / source.costs.sum())
 
@@ -419,7 +419,7 @@ def _rho_of_everything(source: Source) -> float:
 def _read_shares(
     share: Iterable[float] | float | None, everything: float
 ) -> dict[float, float]:
-    """Return the shares by the rho that each share equals; empty without shares."""
+    """Return a mapping from budgets as rho to given shares; empty without shares."""
     if share is None:
         return {}
     shares = share if isinstance(share, Iterable) else [share]

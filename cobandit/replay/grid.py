@@ -185,7 +185,7 @@ def play_cell(
 
 
 def make_columns(cell: GridCell, **columns: Any) -> dict[str, Any]:
-    """Return the columns of a task: arrays, or single values for all rows."""
+    """Return the result columns of a task: arrays, or one value for all rows."""
     shared = {
         "method": cell.spec.name,
         "options": cell.spec.options,

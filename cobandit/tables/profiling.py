@@ -22,7 +22,7 @@ def default_profiling(n_instances: int) -> int:
 
 
 def profiling_mask(n_instances: int, n_profiling: int, seed: int) -> np.ndarray:
-    """Return a mask of the profiling instances: the first of a random permutation.
+    """Return a mask of the profiling instances, which come first in a random order.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ def bernstein_serfling_tail(
     applies the bound to the other N - n instances. The variance of a mean without
     replacement has a factor 1 - n/N, which this bound lacks. The exponent of this bound
     is therefore max(n/N, 1 - n/N) times the exponent with this factor. In the worst
-    case, n = N/2, it is half as large.
+    case, n = N/2, the exponent is half as large.
 
     Parameters
     ----------
@@ -224,8 +224,8 @@ def once_error_bound(
     In addition, arms whose classification is certain may be removed early, with a joint
     error probability of :math:`\delta`, under two rules. Certainly dominated arms are
     removed first. An arm on the front stays active while it is uncertain whether it
-    dominates an active arm. Every dominated active arm then has a dominator that is
-    active at every removal by the gap. Lemma 2 requires nothing else of the active
+    dominates an active arm. Whenever an arm is removed by its gap, every dominated
+    active arm then has an active dominator. Lemma 2 requires nothing else of the active
     arms.
 
     Parameters

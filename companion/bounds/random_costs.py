@@ -62,9 +62,9 @@ def planning_margin(
 ) -> float:
     r"""Return the margin that equates the rates of overspending and of errors (ours).
 
-    The margin is the share of the budget that is held back. At this margin,
-    `overspend_bound` and `difference_error_bound` at the planned budget decrease at the
-    same exponential rate. The margin solves
+    The margin is the share of the budget that is held back. At this margin, two bounds
+    decrease at the same exponential rate as the budget grows: `overspend_bound`, and
+    `difference_error_bound` at the planned budget. The margin solves
 
     .. math::
 

@@ -136,10 +136,10 @@ def ordering_rows(
 ) -> Iterator[ClaimRow]:
     """Yield a row for each ordering of methods that the paper states in words.
 
-    ``on_originals`` is true if the measured tables are the paper's own tables. If it is
-    false, the verdicts of measured tables on two kinds of orderings do not count. For
-    an ordering on one data set, the verdict of the table that replaces this data set is
-    shown in parentheses. For an ordering that compares the two data sets, no verdict is
+    ``on_originals`` is true if the measured tables are the paper's own tables.
+    Otherwise, measured tables cannot decide an ordering that is about one data set or
+    compares the two data sets. In the first case, the verdict of the table that
+    replaces the data set is shown in parentheses. In the second case, no verdict is
     shown.
     """
     measured_verdicts = paper.verdicts(measured)

@@ -74,7 +74,7 @@ def part(
         `REPLICATIONS` runs, ``loss`` and ``strict``. In online selection, they are the
         lost share of :math:`\nu_{i^\star} B` and the efficiency regret. In
         identification, they are 1 - F1 and the share of wrong sets. If the budget is
-        too small for the method, they are 1 and NaN.
+        too small for the method, ``loss`` is 1, and ``strict`` is NaN.
     """
     rows = []
     for problem in range(PROBLEMS):

@@ -98,9 +98,9 @@ def spending_trials(
         are about the adaptive constant: ``growth``, the smallest ratio X_{r+1} / X_r of
         `elimination_targets`; ``monotone``, whether targets never decrease;
         ``spent_adaptive``, the spent share; ``unspent``, the unspent budget divided by
-        the total cost of one pull of each of the last two arms; ``ahead``, whether
-        adaptive targets are at least the targets with L*, and the targets with L* at
-        least the targets with L.
+        the total cost of one pull of each of the last two arms; ``ahead``, whether no
+        adaptive target is below the target with L*, and no target with L* is below the
+        target with L.
 
     Examples
     --------

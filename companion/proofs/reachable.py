@@ -23,9 +23,10 @@ from companion.proofs.simulated_errors import swapped_costs
 def exactly_leave(means: ArrayLike, slack: float) -> NDArray[np.bool_]:
     r"""Return the exact mask of the arms that can have the largest empirical gap.
 
-    Empirical means may err by ``slack`` / 2. `companion.bounds.may_leave` excludes some
-    arms. For every other arm, two mixed-integer linear programs are solved: one for the
-    case that its gap is :math:`\Delta^-`, and one for the case :math:`\Delta^+`.
+    Empirical means may err by ``slack`` / 2. `companion.bounds.may_leave` already
+    excludes some arms. For every other arm, two mixed-integer linear programs are
+    solved. One is for the case that the arm's gap is :math:`\Delta^-`, the other for
+    the case :math:`\Delta^+`.
 
     Parameters
     ----------

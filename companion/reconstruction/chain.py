@@ -55,7 +55,7 @@ STAGES = (Stage(1_400, 1e-3, 0.45, 10), *4 * (Stage(500, 0.03, 0.85, 1),))
 
 
 class Kind(NamedTuple):
-    """Functions that define a kind of tables for a chain, with states of any type.
+    """Functions that define one kind of random tables for a Markov chain.
 
     Attributes
     ----------
@@ -192,7 +192,8 @@ def _look(
 ) -> Table | None:
     """Return the table of a state, or None if the truncated prior excludes the state.
 
-    ``scene`` is the scene of a state that differs only in accuracies, if available.
+    ``scene`` is the `Scene` of another state that differs only in accuracies, if there
+    is one.
     """
     if scene is None:
         values = kind.body(setting, state, every)

@@ -189,10 +189,11 @@ def _same_best(land: Landscape) -> float:
 def from_means(land: Landscape) -> Floats:
     """Return the deviations (10,) of a table from the facts, in units of their noise.
 
-    The first two are about the smallest and largest mean tokens. The next four are
-    about the front, the best arm, and the front and the smallest gap of the 14 arms;
-    these can be exactly zero. Three are about uniform allocation, and the last is about
-    the regret of Accuracy-Cost-UCB.
+    The first two are about the smallest and largest mean tokens. The next four can be
+    exactly zero: the size of the front, the best arm, and, for the 14 arms of the
+    paper's identification experiment, the size of the front and the smallest
+    classification gap. Three are about uniform allocation, and the last is about the
+    regret of Accuracy-Cost-UCB.
     """
     setting = land.setting
     subset_means = land.means[subset_of(setting)]

@@ -194,7 +194,7 @@ def read_result(name: str) -> pd.DataFrame:
 
 
 def list_expected() -> list[str]:
-    """Return the names of the results that must be stored or are stored.
+    """Return the names of all results that must be stored, and of others that are.
 
     Examples
     --------

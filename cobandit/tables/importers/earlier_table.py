@@ -127,9 +127,9 @@ def _measures(card: Card | ImportResult, measured: Mapping[str, Any]) -> dict[st
 
 
 def _named_as_before(earlier: Earlier, result: ImportResult) -> ImportResult:
-    """Return the result, with earlier names for configurations with equal settings.
+    """Give configurations the names that equal settings have in the earlier table.
 
-    Names may differ, because 0 and 0.0 are equal settings.
+    Without this step, names could differ, because 0 and 0.0 are equal settings.
     """
     arms = list(result.arms)
     earlier_arms, arms_now = (

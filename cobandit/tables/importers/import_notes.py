@@ -89,8 +89,8 @@ class Notes:
     def compare(self, file: str, written: int, n_read: int, counted: Any) -> None:
         """Add a remark if a log has more or fewer evaluations than its run counted.
 
-        The run may have counted duplicates, so its count may also equal ``written``,
-        the number before duplicates were removed.
+        ``written`` is the number of evaluations before duplicates were removed. The
+        count of the run may also equal this number.
         """
         if type(counted) is not int or counted in (written, n_read):
             return

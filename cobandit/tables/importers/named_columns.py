@@ -1,4 +1,4 @@
-"""Reading the columns of a file that options name."""
+"""Reading those columns of a file that the user's options name."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from cobandit.tables.row_checks import check_columns
 def take_columns(
     frame: pd.DataFrame, names: dict[str, Any], columns: dict[str, str], file: Path
 ) -> pd.DataFrame:
-    """Return a frame of given columns of names, and of renamed columns of a file."""
+    """Return a frame of the columns ``names``, and of renamed columns of a file."""
     check_present(frame, columns.values(), file)
     for column in sorted(names.keys() & columns.keys()):
         problem = f"an option uses the column {column!r} of the file"

@@ -85,7 +85,7 @@ def read_words(frame: pd.DataFrame, options: TidyOptions, notes: Notes) -> None:
 def leave_out_missing(
     frame: pd.DataFrame, origin: pd.Index[Any], options: TidyOptions, notes: Notes
 ) -> tuple[pd.DataFrame, pd.Index[Any]]:
-    """Leave out rows without a score, or let the score count as 0, as options say."""
+    """Leave out rows without a score, or count them as 0, depending on the options."""
     columns = [objective.column for objective in options.objective]
     missing = np.column_stack([read_numbers(frame[column])[0] for column in columns])
 
