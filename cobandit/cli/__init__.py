@@ -131,7 +131,10 @@ def run_app(app: typer.Typer) -> None:
 
 
 InCatalogue = Annotated[
-    str, typer.Argument(help="Name in the catalogue, or file with a card next to it.")
+    str,
+    typer.Argument(
+        help="Name in the catalogue, or file with a card (YAML description) beside it."
+    ),
 ]
 Budget = Annotated[
     float | None,

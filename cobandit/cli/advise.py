@@ -64,7 +64,7 @@ def recommend(
         typer.Option(
             "--certified",
             help=(
-                "Plan the next evaluations of a certified race, whose error is"
+                "Plan the next evaluations of a certified race, whose error bound is"
                 " proved (in a plan, stop: {certified: true})."
             ),
         ),

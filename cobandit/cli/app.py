@@ -34,8 +34,8 @@ Output = Annotated[
         "--output",
         "-o",
         help=(
-            "Path of the new table, a .parquet file. The card is written next to it"
-            " as .yml."
+            "Path of the new table, a .parquet file. The card (YAML description) is"
+            " written beside it as .yml."
         ),
     ),
 ]

@@ -20,7 +20,7 @@ def replay(
         typer.Argument(
             help=(
                 "Name in the catalogue (see [b]cobandit datasets[/b]), or file with"
-                " a card next to it."
+                " a card (YAML description) beside it."
             )
         ),
     ],

@@ -187,7 +187,7 @@ class Retries:
         self._trials[pull.key].contrasts = CONTRASTS_EARLY
 
     def postpone(self, pull: Pull, failure: Failure, now: float) -> float | None:
-        """Postpone an evaluation; return the pause, or None after ``patience``."""
+        """Postpone an evaluation, and return the pause; None if ``patience`` ended."""
         trial = self._trials[pull.key]
         contact = self._contacts[int(pull)]
         remaining = self.patience - self.find_silence(int(pull), now)

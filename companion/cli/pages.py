@@ -69,7 +69,12 @@ def page(
 def rerun(
     table: Annotated[
         str | None,
-        typer.Argument(help="Name in the catalogue, or file with a card next to it."),
+        typer.Argument(
+            help=(
+                "Name in the catalogue, or file with a card (YAML description) beside"
+                " it."
+            )
+        ),
     ] = None,
     output: Annotated[
         Path,
@@ -93,7 +98,7 @@ def rerun(
         list[str] | None,
         typer.Option("--page", help="Run only this page; repeat the option for more."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same report.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     budget: Budget = None,
     about: About = "instances",
     level: Level = 0.95,
