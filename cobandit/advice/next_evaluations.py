@@ -46,8 +46,8 @@ class NextEvaluations:
         is False, the cost until the first comparison.
     pairs : DataFrame
         ``configuration`` and ``instance`` of the evaluations to make, in order. A
-        budget limits their number. There are none if the affordable evaluations are
-        not expected to settle another configuration.
+        budget limits the number of these evaluations. The frame is empty if the
+        affordable evaluations are not expected to settle another configuration.
     """
 
     settled: int

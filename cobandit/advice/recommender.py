@@ -97,10 +97,10 @@ def recommend(
         (`cobandit.ParetoRace`). The bound on its error is proved for any table, but it
         needs more evaluations.
     returned : collection of str, optional
-        Configurations that a method returned. They replace the front of the means in
-        the answer. A `cobandit.ParetoRace` with a tolerance also returns the
-        configurations that were undecided when it stopped. Such a race may therefore
-        return more than the front of the means.
+        Configurations that a method returned. In the answer, these configurations
+        replace the front of the means. A `cobandit.ParetoRace` with a tolerance also
+        returns the configurations that were undecided when it stopped. Such a race may
+        therefore return more than the front of the means.
     ignores_cost : bool
         Whether the returned configurations are the front of the objectives without the
         cost, as for the paper's methods. Missing evaluations are then planned for this
@@ -144,10 +144,11 @@ def recommend(
     Critical values are Student's, at levels of a step-down procedure
     (`cobandit.stats.simultaneous`). The variance of each arm includes one additional
     instance, whose variance is pooled over all arms, because a few equal scores would
-    have a variance of zero. Costs may be far from normal;
-    `cobandit.advice.doctor` reports tails that are too heavy. Next evaluations are
-    those that `cobandit.ParetoRace` would make for the same front. Their number assumes
-    that gaps and variances stay the same. Time O(K^2 I D) for I instances.
+    have a variance of zero. Costs may be far from normal; `cobandit.advice.doctor`
+    reports tails that are too heavy. Next evaluations are those that
+    `cobandit.ParetoRace` would make for the same front. The number of these evaluations
+    is estimated under the assumption that gaps between means, and variances, stay the
+    same. Time O(K^2 I D) for I instances.
 
     Examples
     --------

@@ -51,8 +51,8 @@ class SplitComparison:
     def misled(self) -> bool:
         """Whether the profiling split misleads about the most efficient arm.
 
-        It does if its most efficient arm is neither that of the evaluation split nor
-        that of all instances.
+        The profiling split misleads if its most efficient arm is neither the most
+        efficient arm of the evaluation split nor that of all instances.
         """
         return self.told_best not in (self.judged_best, self.best)
 

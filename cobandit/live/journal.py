@@ -59,8 +59,8 @@ class Journal(AbstractContextManager["Journal"]):
         Path of the journal. A missing file is created, with an empty lock file next to
         it (``.lock``). Only one process at a time can open a journal.
     policy : CoHVUCB, CoPSI, ...
-        A fresh policy with the same options as at the journal's creation. It has to be
-        deterministic.
+        A fresh policy with the same options as at the journal's creation. The policy
+        has to be deterministic.
     names : sequence of str, optional
         Names of the K arms. They are stored in the first line, so that a journal cannot
         be continued with other configurations or another order.

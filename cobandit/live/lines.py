@@ -82,9 +82,10 @@ class Lines:
 
     Opening creates a missing file, but does not change an existing one. `mend`
     completes or removes a last line whose writing was interrupted, and `append` adds a
-    line. Both return when the change is on the disk. After `close`, or after an error
-    in `append`, no line can be appended. The lock is on an empty file next to this one
-    (``.lock``), because on some systems no other process can read a locked file.
+    line. Both methods return only when the change is on the disk. After `close`, or
+    after an error in `append`, no line can be appended. The lock is on an empty file
+    next to this one (``.lock``), because on some systems no other process can read a
+    locked file.
 
     Attributes
     ----------

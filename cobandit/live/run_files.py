@@ -146,7 +146,7 @@ class RunFiles:
     def read_written(self) -> dict[str, Any]:
         """Read the plan in the folder, with which the run was started last.
 
-        It has the form of `Plan.model_dump`.
+        The result has the form of `Plan.model_dump`.
         """
         try:
             return dict(json.loads(self.plan.read_text(encoding="utf-8")))

@@ -44,10 +44,10 @@ def run(
     """Run a plan, or resume its run: evaluate configurations within a budget.
 
     First, the pilot evaluates every configuration on the first instances of a random
-    order. It determines the mean costs, the range of costs, and the scales of
-    objectives that are computed from measured values. Its cost counts towards the
-    budget. Then the method chooses the evaluations. Results are stored in journals, so
-    that no evaluation is repeated when the run is resumed.
+    order. The pilot determines the mean costs, the range of costs, and the scales of
+    objectives that are computed from measured values. The cost of the pilot counts
+    towards the budget. Then the method chooses the evaluations. Results are stored in
+    journals, so that no evaluation is repeated when the run is resumed.
 
     Parameters
     ----------

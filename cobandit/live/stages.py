@@ -42,8 +42,8 @@ class RunStage:
     ----------
     plan : Plan
     journal : Journal
-        Journal of the stage's policy, or an object with the same methods. It may have
-        results of an earlier process.
+        Journal of the stage's policy, or an object with the same methods. The journal
+        may have results of an earlier process.
     reusable : mapping of (str, str) to dict
         Reused results, by the names of configuration and instance.
 

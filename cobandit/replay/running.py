@@ -285,8 +285,7 @@ def run_kernel(
     Parameters
     ----------
     policy : CoHVUCB, CoPSI, ...
-        Policy that is run. It is not changed. An online policy needs
-        ``expected_costs``.
+        Policy that is run, but not changed. An online policy needs ``expected_costs``.
     feedback : FeedbackRows
     seed : int
     replications : ndarray of int, shape (R,)

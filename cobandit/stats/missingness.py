@@ -59,14 +59,14 @@ def find_dependence(table: EvaluationTable, seed: int = 0) -> list[Dependence]:
     r"""Test whether evaluations are missing at random.
 
     For each configuration with missing evaluations, the instances on which it is
-    missing are compared with the instances on which it is present. They are compared by
-    the scores of the *other* configurations and by the logarithms of their costs, each
+    missing are compared with the instances on which it is present. The comparison uses
+    the scores of the *other* configurations and the logarithms of their costs, each
     minus the mean of its configuration. The statistic is a difference of means over its
-    standard error. It is compared with the largest statistic over all configurations
-    and measures, under permutations of the instances (Westfall and Young). If no
-    configuration is significant, the sum of the statistics over configurations is
-    tested for each measure. This sum is large if there are many small differences of
-    one sign.
+    standard error. The statistic is compared with the largest statistic over all
+    configurations and measures, under permutations of the instances (Westfall and
+    Young). If no configuration is significant, the sum of the statistics over
+    configurations is tested for each measure. This sum is large if there are many small
+    differences of one sign.
 
     Parameters
     ----------

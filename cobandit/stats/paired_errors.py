@@ -2,7 +2,7 @@
 
 In ``replays`` simulated runs, one method errs ``first`` times, and the other errs
 ``second`` times. A paired test uses only the replays in which exactly one of them errs.
-It therefore also depends on ``both``, the number of replays in which both err.
+The test therefore also depends on ``both``, the number of replays in which both err.
 """
 
 from bisect import bisect_left

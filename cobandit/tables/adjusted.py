@@ -48,7 +48,7 @@ class AdjustedMeans:
         to the largest one occurs.
     values : ndarray, shape (N,)
     multiplicative : bool
-        Whether the multiplicative model is fitted. It needs positive values.
+        Whether the multiplicative model is fitted. This model needs positive values.
 
     Attributes
     ----------

@@ -45,8 +45,8 @@ def load(name: str) -> EvaluationTable:
     The records of some tables come with the package. Other records are searched in the
     folder that the environment variable ``COBANDIT_MIRROR`` names, and then in the
     user's cache. If they are in neither, they are downloaded from the address on the
-    table's card (its YAML description), unless ``COBANDIT_OFFLINE`` is set. They must
-    match the checksum on the card.
+    table's card (its YAML description), unless ``COBANDIT_OFFLINE`` is set. The records
+    must match the checksum on the card.
 
     Parameters
     ----------

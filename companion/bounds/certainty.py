@@ -125,9 +125,9 @@ def least_evaluations(rewards: ArrayLike, delta: float = 0.0) -> NDArray[np.floa
     r"""Return a lower bound on the mean evaluations of each configuration (ours).
 
     Consider a method that returns the front of *every* table of values in [0, 1] with
-    probability at least :math:`1 - \delta`. It may be randomised, with any choice of
-    evaluations and any stopping rule. Let :math:`T_i` be the method's number of
-    evaluations of configuration i on the given table. Let G be a set of g instances
+    probability at least :math:`1 - \delta`. The method may be randomised, with any
+    choice of evaluations and any stopping rule. Let :math:`T_i` be the method's number
+    of evaluations of configuration i on the given table. Let G be a set of g instances
     with the following property: if the rewards of i in one objective are raised (or
     lowered) on any m instances of G, the front can change. Then
 

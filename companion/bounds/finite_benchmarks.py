@@ -46,8 +46,8 @@ def serfling_factor(n: int, n_instances: int) -> float:
             \Bigl(1 - \frac nN\Bigr)\Bigl(1 + \frac1n\Bigr)\Bigr\}
 
     The first term is Serfling's (1974). The second term is by Bardenet and Maillard
-    (2015), who apply Serfling's argument to the other N - n instances. It is smaller
-    for n > N / 2.
+    (2015), who apply Serfling's argument to the other N - n instances. The second term
+    is the smaller one for n > N / 2.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ def reachable_complexity(
         H_{\mathrm{reach}} = \max_{k \ge 2} \max_{A \in \mathcal A_k}
             \frac{C(A)}{\gamma_{(k)}^2} \le H_{\mu,c}
 
-    It can replace `cobandit.theory.cost_complexity`, :math:`H_{\mu,c}`, in
+    This complexity can replace `cobandit.theory.cost_complexity`, :math:`H_{\mu,c}`, in
     `difference_error_bound` and in `sharpened_error_bound`.
 
     Parameters

@@ -27,9 +27,10 @@ def variance_complexity(gaps: ArrayLike, costs: ArrayLike, variance: float) -> f
         As in `cost_complexity`.
     variance : float
         :math:`\sigma^2`, the largest variance, over pairs and objectives, of the
-        difference of two rewards on the same instance. It is small for similar
-        configurations. For independent rewards in [0, 1], it is at most 1/2. Then
-        :math:`32 \sigma^2` is at most 16, the constant of `difference_error_bound`.
+        difference of two rewards on the same instance. This variance is small for
+        similar configurations. For independent rewards in [0, 1], it is at most 1/2.
+        Then :math:`32 \sigma^2` is at most 16, the constant of
+        `difference_error_bound`.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 The rows are the statements of the theory, fourteen numerical comparisons of methods
 (contrasts), comparisons in words (orderings), other remarks, the printed numbers, and
 last the book's own statements. The identifier of a row is its position in
-``claims.yml``. It never changes, because pages link to it.
+``claims.yml``. The identifier never changes, because pages link to it.
 """
 
 from collections.abc import Sequence
@@ -98,8 +98,8 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     names : tuple of str
         Names in the catalogue, or files. Only the first two are used.
     scale : float
-        Number of replications as a multiple of the paper's number. It is reduced if
-        replays would take longer than a minute.
+        Number of replications as a multiple of the paper's number. The number is
+        reduced if replays would take longer than a minute.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 The HTML element holds the means of the arms, and a static figure for print and for
 browsers without scripts. The script `book/_static/gaps.js` replaces the static figure.
-It computes the gaps of the moved arms by the definitions of
+The script computes the gaps of the moved arms by the definitions of
 `cobandit.dominance.gap_terms`.
 """
 

@@ -83,8 +83,8 @@ def play_states(
         evaluating everything; ``runs``, the number of runs; ``exact``, the number of
         runs that returned exactly the front. Three columns describe the first run:
         ``spent``, the spent share of the budget; ``pulls``, the pulls per arm, and
-        ``returned``, the returned arms, both as text. They are missing if the budget is
-        too small.
+        ``returned``, the returned arms, both as text. These three columns are missing
+        values if the budget is too small.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def _state(row: dict[Any, Any]) -> dict[str, Any]:
 def draw_states(data: dict[str, Any], share: float) -> Figure:
     """Draw the first figure at one budget, as a static figure with a panel per method.
 
-    It is for print and for browsers without scripts.
+    The static figure is for print and for browsers without scripts.
 
     Examples
     --------

@@ -177,8 +177,8 @@ def leave_out(part: str, reason: str) -> Markdown:
     part : str
         Name of the part, in the singular and with a capital letter.
     reason : str
-        Clause that ends the sentence, without a full stop. It states the property of
-        the table that is the reason, such as its number of objectives.
+        Clause that ends the sentence, without a full stop. The clause states the
+        property of the table that is the reason, such as the number of its objectives.
 
     Examples
     --------

@@ -117,9 +117,9 @@ def fit_identification(
 ) -> Replays:
     """Reduce budgets and replications of identification replays to fit a time limit.
 
-    The estimate includes the comparisons of all pairs of arms in each phase. It assumes
-    that expensive arms are removed first, so that the remaining budget pays for many
-    pulls of cheap arms.
+    The estimate includes the comparisons of all pairs of arms in each phase. It also
+    assumes that expensive arms are removed first. The remaining budget then pays for
+    many pulls of cheap arms.
 
     Parameters
     ----------

@@ -219,13 +219,13 @@ def least_target_ratio(n_arms: int, low: float, high: float) -> float:
 
     *Proof of the bound.* With the largest cost 1 and all costs at least
     :math:`\lambda`, the right-hand side without :math:`L_{K,\lambda}` is a ratio of two
-    positive linear functions of the sorted costs. Its minimum is therefore at a corner
-    of their range: some costs are :math:`\lambda`, and all others are 1. As
-    :math:`\lambda` increases, this minimum does not decrease, because fewer costs are
-    allowed, and :math:`L_{K,\lambda}` does not increase. On an interval :math:`a \le
-    \lambda \le b`, the ratio is therefore at least :math:`L_{K,b}` times the minimum at
-    a. The function returns the smallest such product over intervals that cover all
-    :math:`\lambda`.
+    positive linear functions of the sorted costs. The minimum of this ratio is
+    therefore at a corner of the range of costs: some costs are :math:`\lambda`, and all
+    others are 1. As :math:`\lambda` increases, this minimum does not decrease, because
+    fewer costs are allowed, and :math:`L_{K,\lambda}` does not increase. On an interval
+    :math:`a \le \lambda \le b`, the ratio is therefore at least :math:`L_{K,b}` times
+    the minimum at a. The function returns the smallest such product over intervals that
+    cover all :math:`\lambda`.
 
     Parameters
     ----------

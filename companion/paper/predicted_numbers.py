@@ -42,8 +42,8 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The share by key of the claim (rows) and data set (columns). It is NaN if the
-        claim is not about the data set.
+        The share by key of the claim (rows) and data set (columns). The share is NaN if
+        the claim is not about the data set.
     """
     wide = {name: arrange_tables(plays, name) for name in plays["dataset"].unique()}
 

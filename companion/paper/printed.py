@@ -129,8 +129,8 @@ def printed_cells(claim: Claim) -> pd.DataFrame:
         ``dataset``, ``rho``, ``spent``, ``method``, ``costs``, ``mean``, ``low``,
         ``high``. ``spent`` equals ``rho``, because the paper prints only values at the
         end of runs. The interval is the range of the mean before rounding. If the paper
-        prints two different values of a mean, the interval contains both. It does not
-        include the variation between replays.
+        prints two different values of a mean, the interval contains both. The interval
+        does not include the variation between replays.
 
     Examples
     --------
@@ -200,12 +200,12 @@ def judge_printed() -> pd.DataFrame:
 def verdicts_on_reconstructions(cells: pd.DataFrame) -> pd.Series:
     """Return the verdict on each ordering of the paper from runs on reconstructions.
 
-    A reconstruction is drawn to reproduce the used values, which the paper prints. It
-    misses a used value if its own value differs by more than a tenth. Comparisons with
-    the method of a missed value are unreliable. Claims are therefore judged again with
-    the printed values in place of the missed values. If the verdict changes, it becomes
-    "cannot be checked". A claim that two methods are comparable also becomes "cannot be
-    checked" if a value of one of them is missed.
+    A reconstruction is drawn to reproduce the used values, which the paper prints. The
+    reconstruction misses a used value if its own value differs by more than a tenth.
+    Comparisons with the method of a missed value are unreliable. Claims are therefore
+    judged again with the printed values in place of the missed values. If the verdict
+    changes, it becomes "cannot be checked". A claim that two methods are comparable
+    also becomes "cannot be checked" if a value of one of them is missed.
 
     Parameters
     ----------

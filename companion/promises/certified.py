@@ -1,4 +1,4 @@
-"""Tests of the error of `ParetoRace` with a certificate, promised on all tables."""
+"""Tests of the error of certified runs of `ParetoRace`, promised on all tables."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from companion.promises import races
 from companion.promises.outcomes import ERROR, Outcome
 
 CELLS = races.CELLS
-#: Divisor of the number of runs, because a race with a certificate takes longer.
+#: Divisor of the number of runs, because a certified run takes longer.
 FEWER = 3
 
 

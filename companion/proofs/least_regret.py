@@ -179,13 +179,13 @@ def sequential_test(doublings: int) -> float:
 
     The mean of the coin is 1/3. The method only knows that this mean is 1/3 or 2/3, and
     shows that the lower bound for consistent methods is sharp. The method spends the
-    budget :math:`B = 2^a`, where a is ``doublings``. It tosses the coin until the
-    numbers of heads and tails differ by a. Then it spends the remaining budget on the
-    coin if there are more heads, and on the other arm if there are more tails. At mean
-    1/3, there are more heads with probability :math:`1 / (1 + 2^a)`. At mean 2/3, there
-    are more tails with this probability, so the method pulls the other arm at most once
-    on average. As a increases, the pulls of the coin at mean 1/3 approach the lower
-    bound.
+    budget :math:`B = 2^a`, where a is ``doublings``. The method tosses the coin until
+    the numbers of heads and tails differ by a. Then it spends the remaining budget on
+    the coin if there are more heads, and on the other arm if there are more tails. At
+    mean 1/3, there are more heads with probability :math:`1 / (1 + 2^a)`. At mean 2/3,
+    there are more tails with this probability, so the method pulls the other arm at
+    most once on average. As a increases, the pulls of the coin at mean 1/3 approach the
+    lower bound.
 
     Examples
     --------

@@ -243,8 +243,8 @@ def local_search(
 ) -> tuple[float, float, int]:
     """Search near `sharp_example` for smaller errors that mislead gap elimination.
 
-    The search changes means and signs of errors at random. It keeps a change if, with
-    the change, smaller errors than before lead to a wrong set.
+    The search changes means and signs of errors at random. A change is kept if smaller
+    errors than before then lead to a wrong set.
 
     Parameters
     ----------

@@ -168,9 +168,9 @@ def unlisted_sets(
 def complexities(seed: int, n_arms: int) -> pd.DataFrame:
     """Compare the paper's complexity with two complexities over reachable sets.
 
-    They are computed for a random problem with two objectives. The costs are assigned
-    to the arms in two ways. First, the most expensive arms are the hardest to classify.
-    Then, the most expensive arms are the easiest to classify.
+    All three are computed for a random problem with two objectives. The costs are
+    assigned to the arms in two ways. First, the most expensive arms are the hardest to
+    classify. Then, the most expensive arms are the easiest to classify.
 
     Parameters
     ----------

@@ -250,7 +250,7 @@ def pull(
 def judge_pulls(land: Landscape, pulls: Pulls, problem: Problem) -> Floats:
     """Return efficiency regret, standard regret and moving average per run, (3, R).
 
-    They are computed with the true means of ``problem``.
+    All three are computed with the true means of ``problem``.
     """
     counts, last = pulls
     standard = metrics.standard_regret(

@@ -1,7 +1,7 @@
 """Deviations of a drawn table from printed numbers that it should reproduce.
 
-These facts follow from the table's means, without replays. They are the facts U5 to U12
-of ``book/protocol-first.md``, and the efficiency gap of arms with a high accuracy per
+These facts follow from the table's means, without replays. The facts are U5 to U12 of
+``book/protocol-first.md``, and the efficiency gap of arms with a high accuracy per
 token.
 """
 
@@ -157,7 +157,8 @@ def uniform_online(land: Landscape, costs: Floats | None = None) -> Floats:
 def favoured_gap(land: Landscape) -> float:
     """Return an approximation of the regret per pull of Accuracy-Cost-UCB.
 
-    It is the mean efficiency gap, weighted by a softmax of the accuracy per token.
+    The approximation is the mean efficiency gap, weighted by a softmax of the accuracy
+    per token.
     """
     costs = land.scene.declared
     efficiency = land.means[:, 0] * land.means[:, 1] / costs

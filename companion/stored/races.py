@@ -102,15 +102,15 @@ def play_orders(
     return outcome, spent
 
 
-#: Tolerances at which races without and with a certificate are compared.
+#: Tolerances at which usual and certified races are compared.
 KINDS_TOLERANCES = (0.0, 0.02, 0.05, 0.1)
 
 
 def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
-    """Run `ParetoRace` on a table 300 times without and 300 times with a certificate.
+    """Run `ParetoRace` on a table 300 times in each of two forms: usual and certified.
 
-    With a certificate, the bound on the error holds on every table. Each run has
-    another random order of the instances. Both kinds of races use the same orders.
+    For the certified form, the bound on the error is proved for every table. Each run
+    has another random order of the instances. Both forms use the same orders.
 
     Returns
     -------
@@ -136,9 +136,10 @@ def race_kinds(name: str, tolerance: float) -> pd.DataFrame:
 
 
 def race_table(table: EvaluationTable, orders: int) -> pd.DataFrame:
-    """Run `ParetoRace` on any table, without and with a certificate.
+    """Run `ParetoRace` on any table, in its usual and in its certified form.
 
-    Both kinds of races use the same random orders of the instances.
+    For the certified form, the bound on the error is proved for every table. Both forms
+    use the same random orders of the instances.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 A result consists of parts. `register_result` registers the function that computes a
 part from the arguments of this part. The manifest has checksums of the data and the
 code behind each result. If the data have changed, reading the result fails. If the code
-has changed, a test fails. Then compute the result again (``make results``). Or call
-`confirm`, which recomputes a sample of its parts, and accepts the new code if the parts
-are equal.
+has changed, a test fails. In this case, compute the result again (``make results``), or
+call `confirm`. The function `confirm` recomputes a sample of the parts, and accepts the
+new code if they are equal.
 """
 
 import inspect

@@ -102,8 +102,8 @@ class Evaluator(Protocol):
         Time limit of an evaluation in seconds, unless the plan sets another one.
         Without this attribute there is no default limit.
     bound_cost : callable, optional
-        Given a configuration and an instance, returns an upper bound on the cost of
-        the evaluation, or infinity. It is used to estimate the cost of a run.
+        Given a configuration and an instance, returns an upper bound on the cost of the
+        evaluation, or infinity. The bound is used to estimate the cost of a run.
     prices : str, optional
         Source and day of the prices, for the report of the run.
     reprice : callable, optional
