@@ -35,8 +35,8 @@ class CobanditError(ValueError):
 
     Every public function checks its arguments before it computes or changes anything.
     If an argument is out of range or of the wrong shape, the function raises this
-    error, whose message names the argument, its value and the allowed values.
-    Docstrings list this error only where more is to be said.
+    error. The message names the argument, its value and the allowed values. Docstrings
+    list this error only where more is to be said.
 
     Parameters
     ----------

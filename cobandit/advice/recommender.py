@@ -87,7 +87,7 @@ def recommend(
     tolerance : float or array_like, shape (D,)
         Largest difference that does not matter, in the unit of the objectives. A member
         of the front is removed if another member is at most this much worse in every
-        objective and at most ``cost_tolerance`` more expensive; the most expensive
+        objective and at most ``cost_tolerance`` more expensive. The most expensive
         members are removed first. Next evaluations are planned for this smaller front.
     cost_tolerance : float or str
         Largest difference of costs that does not matter: an amount in their unit, or a

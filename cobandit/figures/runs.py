@@ -302,8 +302,9 @@ def gap_plane(
     The mark of the arm is filled, the mark of the arm that determines its gap is open,
     and all others are grey. An arrow moves an arm by the same amount in all
     coordinates, and the lengths of the arrows in one coordinate add up to the gap. The
-    shaded quadrant is the region that one of the two arms dominates: the arm itself if
-    the term of its gap is ``"needed"``, and otherwise the arm that determines it.
+    shaded quadrant is the region that one of the two arms dominates. This is the arm
+    itself if the term of its gap is ``"needed"``, and otherwise the arm that determines
+    the gap.
 
     Parameters
     ----------

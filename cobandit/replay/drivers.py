@@ -330,9 +330,10 @@ def replay_identification(
         If budgets are shares, or if ``feedback="once"``, the column ``share`` is the
         budget as a share of the cost of evaluating everything. Without a budget, it is
         the spent cost as a share of the cost of evaluating everything. If
-        ``feedback="once"``, ``cover`` is the smallest tolerance within which every
-        configuration is covered by a returned one, and ``excess`` is the largest margin
-        by which a configuration dominates a returned one.
+        ``feedback="once"``, there are two further columns. ``cover`` is the smallest
+        tolerance within which every configuration is covered by a returned one (see
+        `cobandit.stats.metrics.cover`). ``excess`` is the largest margin by which a
+        configuration dominates a returned one.
 
         The status is ``"ok"``, or ``"infeasible"`` if the budget is too small. The
         status of a `cobandit.ParetoRace` is ``"settled"`` or ``"out of budget"``. Use

@@ -67,8 +67,8 @@ def threshold_p_values(
     ndarray, shape (k,)
         p-values, small if a mean is surely at least its threshold. They are exact if
         all scores are ``low`` or ``high``. Otherwise, they are saddle-point
-        approximations, which are exact to a thousandth; if very few scores are above
-        the threshold, they may be a few percent too large.
+        approximations, which are exact to a thousandth. If very few scores are above
+        the threshold, the approximations may be a few percent too large.
 
     Notes
     -----
@@ -113,10 +113,10 @@ def mean_limits(
     """Return confidence intervals for means of independent scores.
 
     The ends are quantiles of the randomly weighted mean of the scores and one
-    additional score, which is the lowest or the highest possible score with probability
-    1/2 each. If all scores are ``low`` or ``high``, this is the mid-p interval. At a
-    level of .95, its coverage is between .92 and .99; the coverage of Wilson's interval
-    is between .84 and .98.
+    additional score. The additional score is the lowest or the highest possible one,
+    with probability 1/2 each. If all scores are ``low`` or ``high``, this is the mid-p
+    interval. At a level of .95, its coverage is between .92 and .99; the coverage of
+    Wilson's interval is between .84 and .98.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ largest of them is smaller than Bonferroni's inequality assumes. The distributio
 largest is simulated. Every instance gets a standard normal weight, the same for all
 configurations and objectives, so simulated errors are correlated like the errors of the
 means. Memberships that are decided at one step are removed, so the next step has fewer
-comparisons (Romano and Wolf, Econometrica 73, 2005). Comparisons with a gap of more
-than three standard errors in the other direction are left out, because they cannot
+comparisons (Romano and Wolf, Econometrica 73, 2005). If a gap is more than three
+standard errors in the other direction, its comparison is left out, because it cannot
 cause an error (Hansen, Journal of Business and Economic Statistics 23, 2005).
 
 Student's distribution is from `scipy.special`, because importing `scipy.stats` takes as

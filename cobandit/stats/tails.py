@@ -17,12 +17,12 @@ def estimate_tail(costs: NDArray[np.float64]) -> tuple[int, float]:
 
     Hill's estimate :math:`\hat\xi` (Annals of Statistics 3, 1975) uses the :math:`k = 2
     \sqrt n` largest of n costs, and :math:`\xi` is three standard errors larger. For a
-    Pareto tail of index :math:`\xi`, u is the share of the mean due to costs above the
-    1 - 1/n quantile, minus 1/n, which is this share if all costs are equal. For sixty
-    costs within a factor of two, u is about 0.01; for sixty exponential costs, about a
-    half; and for sixty costs with a Pareto tail of exponent 1.25, it is 1. If the
-    largest cost occurs three times or more, costs are assumed to have a cap, such as a
-    limit of generated tokens, and u is 0.
+    Pareto tail of index :math:`\xi`, u is the difference of two shares of the mean. The
+    first is due to costs above the 1 - 1/n quantile. The second is 1/n, the value of
+    the first if all costs are equal. For sixty costs within a factor of two, u is about
+    0.01; for sixty exponential costs, about a half; and for sixty costs with a Pareto
+    tail of exponent 1.25, it is 1. If the largest cost occurs three times or more,
+    costs are assumed to have a cap, such as a limit of generated tokens, and u is 0.
 
     Parameters
     ----------

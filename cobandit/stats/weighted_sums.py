@@ -1,9 +1,9 @@
 r"""Distribution of weighted means of scores, with gamma weights, and its quantiles.
 
-`cobandit.stats.limits` and `cobandit.stats.finite_limits` use this distribution. For
-weights :math:`E_s` of the gamma distribution with shape :math:`c_s`, this module
-computes the probability that :math:`\sum_s E_s (x_s - m)` is at most zero, and the m at
-which this probability has a given value.
+`cobandit.stats.limits` and `cobandit.stats.finite_limits` use this distribution. Let
+the weights :math:`E_s` have the gamma distribution with shape :math:`c_s`. This module
+computes the probability that :math:`\sum_s E_s (x_s - m)` is at most zero, and also the
+m at which this probability has a given value.
 """
 
 from __future__ import annotations

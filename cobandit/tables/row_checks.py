@@ -23,9 +23,9 @@ def find_groups(
 ) -> dict[str, Keys]:
     """Return the columns that group instances, and check the declared cluster column.
 
-    A column that the card (the table's description) does not name groups instances if
-    it has one value per instance, has fewer distinct values than instances, and has no
-    missing value.
+    Columns that the card (the table's description) does not name are tested. Such a
+    column groups instances if it has one value per instance, has fewer distinct values
+    than instances, and has neither missing values nor floats.
     """
     groups = {}
     first = np.unique(instances.codes, return_index=True)[1]

@@ -127,8 +127,8 @@ def describe_states(table: EvaluationTable, states: pd.DataFrame) -> dict[str, A
     dict
         The configurations with their means and costs, and ``methods`` by name. The
         entry of a method has ``front``, the front to identify, and ``states``, one per
-        share: ``exact`` and, unless the budget is too small, ``spent``, ``pulls`` and
-        ``returned``.
+        share. A state has ``exact`` and, unless the budget is too small, ``spent``,
+        ``pulls`` and ``returned``.
     """
     policies: Any = {method: spec(method).policy for method in METHODS}
     return {

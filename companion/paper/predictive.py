@@ -11,7 +11,7 @@ least squares and h_i the leverage of table i, and w >= 1 a factor on scores. Th
     p(y_0) = \frac{1 + \#\{i : w |t_i| \ge |t_0|\}}{n + 1} .
 
 The score t_0 of the paper, and the scores t_i of tables, are prediction errors over
-their standard errors, up to a constant; for t_i, the error is the leave-one-out
+their standard errors, up to a constant. For t_i, the error is the leave-one-out
 residual :math:`e_i / (1 - h_i)`. The interval at level 1 - a is the set of y_0 with p >
 a, so intervals and p-values agree (Vovk, Gammerman and Shafer 2005). If the regression
 does not predict left-out tables better than their mean, the mean is the prediction.
