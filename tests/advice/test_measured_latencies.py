@@ -64,6 +64,7 @@ def test_excluding_a_configuration_changes_no_measured_value(timed):
     assert two.loc["slow", "speed_p95"] == three.loc["slow", "speed_p95"]
 
 
+@pytest.mark.slow
 def test_every_answer_shows_the_measured_column(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
     shown = write_answer_table(

@@ -387,6 +387,7 @@ def cobandit_book():
     return pytest.importorskip("cobandit_book")
 
 
+@pytest.mark.slow
 def test_cache_key_follows_content_and_not_file_times(cobandit_book, tmp_path):
     (tmp_path / "cobandit").mkdir()
     (tmp_path / "data").mkdir()
@@ -471,7 +472,7 @@ def test_lines_do_not_break_at_the_punctuation_of_formulas(cobandit_book, text, 
 SITE = "https://example.org/book/"
 
 
-@pytest.mark.parametrize("site", ["", SITE])
+@pytest.mark.parametrize("site", ["", pytest.param(SITE, marks=pytest.mark.slow)])
 def test_links_have_a_picture_if_the_book_has_an_address(tmp_path, site):
     descriptions = pytest.importorskip("descriptions")
     app = SimpleNamespace(

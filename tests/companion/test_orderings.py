@@ -224,6 +224,7 @@ def test_smaller_disadvantage_is_not_an_advantage():
     )
 
 
+@pytest.mark.slow
 def test_missed_used_value_leaves_claim_undecided():
     """The printed loss of .157 is comparable with .15, but not with .25."""
 

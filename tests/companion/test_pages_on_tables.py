@@ -175,6 +175,7 @@ def test_identity_of_regret_holds_where_costs_do_not_vary(folder):
     run("standard-regret", "ties", folder, table_budget=300.0)
 
 
+@pytest.mark.slow
 def test_every_page_with_a_table_is_tested():
     of_the_book = {path.stem for path in pages.pages_directory().glob("*.md")}
     with_a_table = {page for page in of_the_book if "dataset" in pages.parameters(page)}

@@ -91,6 +91,7 @@ def test_mean_effects_of_temperature_and_chain_of_thought():
     assert stats.kstest(drawn, expected.cdf).pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_drawn_tables_meet_printed_facts_about_means(name, drawn):
     setting = SETTINGS[name]
     for drawn_table in drawn:
@@ -158,6 +159,7 @@ def test_moves_preserve_the_prior_and_other_parts(of_accuracy):
     assert 0.6 < np.mean(squares) < 1.4
 
 
+@pytest.mark.slow
 def test_chain_samples_a_known_posterior(monkeypatch):
     """A fact with noise 1/2 about a number of variance 1, in 200 chains.
 

@@ -144,6 +144,7 @@ def test_errors_at_realised_costs_are_separate_numbers():
     assert {k: v for k, v in judged.items() if "-error-" not in k} == regrets
 
 
+@pytest.mark.slow
 def test_words_on_redrawn_tables_are_shares(plays):
     result = paper.resample_words(plays, resamples=10)
     assert list(result) == list(paper.WORDS) and len(result) == 14
@@ -155,6 +156,7 @@ def test_words_on_redrawn_tables_are_shares(plays):
     )
 
 
+@pytest.mark.slow
 def test_joint_measures_detect_a_shifted_method(plays):
     """About half of the centred tables favour CoPSI as much; shifted ones never do."""
     expected = paper.judge_together(plays)

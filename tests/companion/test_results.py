@@ -90,6 +90,7 @@ def test_results_of_other_data_are_refused(stored, monkeypatch):
         results.read_result("posterior")
 
 
+@pytest.mark.slow
 def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     """Stored tables are not drawn again; new numbers follow until enough are kept."""
     store.remove_result("waiting")
@@ -139,6 +140,7 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_interrupted_drawing_stores_waiting_tables(stored, monkeypatch, tmp_path):
     """No page sees them before, and none is drawn twice."""
     store.remove_result("waiting")
@@ -178,6 +180,7 @@ def test_interrupted_drawing_stores_waiting_tables(stored, monkeypatch, tmp_path
     assert len(after) == len(before) + len(drawn)
 
 
+@pytest.mark.slow
 def test_drawing_restarts_after_a_change_of_code(stored, monkeypatch):
     known = json.loads((stored / "manifest.json").read_text())
     assert len(store.read_current_parts("posterior")) > 1000

@@ -520,6 +520,7 @@ def marks_of(ax, face):
     return np.empty((0, 2))
 
 
+@pytest.mark.slow
 def test_front_draws_the_recommendation(synthetic):
     advice = cb.recommend(
         synthetic, at_least={"accuracy": 0.7}, tolerance=0.02, replications=20
@@ -548,8 +549,10 @@ def test_front_draws_the_recommendation(synthetic):
     )
 
 
-@pytest.mark.parametrize("n_objectives", [1, 3, 4])
-@pytest.mark.parametrize("n_arms", [2, 12, 108])
+@pytest.mark.parametrize(
+    "n_objectives", [1, pytest.param(3, marks=pytest.mark.slow), 4]
+)
+@pytest.mark.parametrize("n_arms", [2, 12, pytest.param(108, marks=pytest.mark.slow)])
 def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
     """A short front has names at its marks, a long one numbers; none is missing."""
     rng = np.random.default_rng(n_arms)
@@ -568,6 +571,7 @@ def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
     assert len([text for text in texts if text]) >= shown
 
 
+@pytest.mark.slow
 def test_objects_show_themselves_in_a_notebook(synthetic):
     advice = cb.recommend(synthetic, replications=20)
     shown = advice._repr_html_()

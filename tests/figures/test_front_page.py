@@ -85,6 +85,7 @@ def test_page_opens_from_disk_and_its_slider_moves_the_choice(
     tab.close()
 
 
+@pytest.mark.slow
 def test_command_writes_the_page_and_prints_its_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = call(
@@ -132,6 +133,7 @@ def test_legend_lists_only_present_statuses(synthetic):
     assert OPEN not in json.dumps(draw_chart(advice))
 
 
+@pytest.mark.slow
 def test_page_shows_the_front_before_all_others(synthetic, tmp_path):
     """Steps compare a row with the next cheaper one of the front."""
     advice = cb.recommend(synthetic, replications=2)

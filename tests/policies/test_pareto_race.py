@@ -224,6 +224,7 @@ class Seen:
         return (self.differences[i, j] - half + self.tolerance).min() > 0
 
 
+@pytest.mark.slow
 @examples(20)
 @given(
     st.integers(0, 2**32),
@@ -376,6 +377,7 @@ def test_only_missing_evaluations_are_made():
     assert not race.forecast().any()
 
 
+@pytest.mark.slow
 def test_remaining_cost_is_estimated():
     expected = actual = 0
     for seed in range(20):

@@ -119,6 +119,7 @@ def test_given_clusters_are_reused_and_completed():
     assert pairs and min(number for _, number in pairs) == 62 and race.depth > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("certified", [False, True])
 def test_forecast_counts_whole_clusters(certified):
     expected = actual = 0

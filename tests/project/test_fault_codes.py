@@ -3,6 +3,7 @@
 import ast
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,9 +31,13 @@ def is_add_to_faults(function):
     ).endswith("faults")
 
 
-def list_faults_without_code(source):
+@cache
+def parse(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def list_faults_without_code(tree):
     """Yield the line of each input error without a code."""
-    tree = ast.parse(source)
     exempt = {
         call
         for function in ast.walk(tree)
@@ -56,7 +61,7 @@ def test_every_error_has_a_code():
     places = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in MODULES
-        for line in list_faults_without_code(path.read_text(encoding="utf-8"))
+        for line in list_faults_without_code(parse(path))
     ]
     assert not places, f"give these a code: {places}"
 
@@ -65,7 +70,7 @@ def test_codes_are_short_names():
     codes = [
         keyword.value.value
         for path in MODULES
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for call in ast.walk(parse(path))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ERRORS
         for keyword in call.keywords
         if keyword.arg == "code"
@@ -96,4 +101,4 @@ def test_error_without_code_is_noticed():
         'raise_fault("a", "b", "c", "code")\n'
         'faults.add("b", "c", code="code")\n'
     )
-    assert sorted(list_faults_without_code(source)) == [1, 2, 3]
+    assert sorted(list_faults_without_code(ast.parse(source))) == [1, 2, 3]

@@ -57,6 +57,7 @@ def test_mannerisms_of_the_prose_are_below_the_ceiling():
     assert language.count_phrases_of_prose() <= MOST_IN_PROSE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_names_in_tests_tell_what_they_hold(folder):
     assert language.count(folder.glob("*.py")).small_names < MOST_IN_TESTS

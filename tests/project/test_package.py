@@ -213,6 +213,7 @@ app(["recommend", "synthetic-24"], standalone_mode=False)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recommend", [IN_PYTHON, ON_THE_COMMAND_LINE])
 def test_recommendation_imports_no_slow_package(recommend, tmp_path):
     """None of these has a part in a recommendation, and all take long to import."""

@@ -166,6 +166,7 @@ def test_card_stores_the_cluster_column(tmp_path):
     assert part.clusters.tolist() == table.clusters.tolist()
 
 
+@pytest.mark.slow
 def test_commands_accept_a_cluster_column(tmp_path):
     frame = passages(np.random.default_rng(10), (0.62, 0.5))
     frame.to_csv(tmp_path / "mine.csv", index=False)
