@@ -14,9 +14,10 @@ from support.faults import bad_argument
 import cobandit as cb
 from cobandit.advice import doctor
 from cobandit.advice.answer import answer
+from cobandit.advice.questions import find_questions
 from cobandit.stats.pairwise import Paired
 from cobandit.stats.redrawn_means import redraw_means
-from cobandit.stats.simultaneous import critical_value
+from cobandit.stats.simultaneous import critical_value, find_levels
 from cobandit.tables import EvaluationTable
 
 
@@ -134,17 +135,25 @@ def test_few_equal_scores_decide_nothing():
 
 
 def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5):
-    """Return the tables with a wrong decided membership, and the share decided."""
+    """Return the tables with a wrong decided membership, and the share decided.
+
+    Only the last table gets a whole recommendation, which has to decide the same.
+    """
     front = cb.pareto_mask(
         np.column_stack([means, -np.array(costs)]), dominance="standard"
     )
     wrong = settled = 0
     for _ in range(tables):
         table = drawn(rng, means, costs, n_instances, shared=shared)
-        arms = cb.recommend(table, level=level, replications=1).arms.sort_index()
-        sure = arms["front_settled"].to_numpy()
-        wrong += bool((arms["on_front"].to_numpy() != front)[sure].any())
+        compared = Paired(table)
+        questions = find_questions(compared, find_levels(compared, 1 - level, 0))
+        sure = ~np.isin(np.arange(table.n_arms), questions["arm"])
+        wrong += bool((compared.on_front != front)[sure].any())
         settled += sure.mean()
+
+    arms = cb.recommend(table, level=level, replications=1).arms.sort_index()
+    assert (arms["on_front"] == compared.on_front).all()
+    assert (arms["front_settled"] == sure).all()
     return wrong, settled / tables
 
 
