@@ -240,7 +240,7 @@ def recommend(
 
 
 def _check_returned(returned: Collection[str] | None, table: EvaluationTable) -> None:
-    """Raise unless the returned configurations are in the table, and at least one."""
+    """Raise unless there are returned configurations, and the table has all of them."""
     if returned is None:
         return
     if len(returned) == 0:

@@ -1,8 +1,10 @@
 """Comparison of the two splits of a table with each other and with all instances.
 
 Replays use the means of the evaluation split as true means, `cobandit.recommend` uses
-all instances, and methods receive the mean costs of the profiling split. The best
-configuration may therefore differ between these three; this module describes how.
+all instances, and methods receive the mean costs of the profiling split, whose
+instances are set aside for this purpose. The most efficient configuration may therefore
+differ between the evaluation split, the profiling split and all instances. This module
+describes the differences.
 """
 
 from __future__ import annotations

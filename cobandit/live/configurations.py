@@ -61,7 +61,7 @@ class Configurations(Fields):
 
     @cached_property
     def all(self) -> tuple[Settings, ...]:
-        """All configurations in the plan's order; the one at position i is arm i."""
+        """All configurations, in the plan's order: arm i is at position i."""
         combinations = product(*self.grid.values())
         return self.list or tuple(
             dict(zip(self.grid, values, strict=True)) for values in combinations

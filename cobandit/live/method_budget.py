@@ -67,7 +67,7 @@ def _find_budget(
 def _replay_known(
     plan: Plan, profile: Profile, budget: float, earlier: EarlierResults
 ) -> float:
-    """Replay the known results; return the run's cost minus the policy's cost."""
+    """Replay the known results; return the cost that the policy is not charged."""
     policy = plan.make_policy(profile.costs, profile.cost_range, budget)
     # a stand-in for a journal without results
     stand_in = SimpleNamespace(

@@ -69,7 +69,7 @@ def open_stages(setup: RunSetup, reusable: Reusable) -> Generator[RunStage]:
 
 
 def _policy_changed(journal: Path, policy: AskTell, plan: Plan) -> bool:
-    """Return whether a journal belongs to a policy other than the plan's."""
+    """Return whether a journal was written for another policy than the plan's."""
     entries = read_entries(journal)
     if not entries:
         return False

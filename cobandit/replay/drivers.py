@@ -420,7 +420,7 @@ def _rho_of_everything(source: Source) -> float:
 def _read_shares(
     share: Iterable[float] | float | None, everything: float
 ) -> dict[float, float]:
-    """Return a mapping from budgets as rho to given shares; empty without shares."""
+    """Return given shares by the equal budgets (rho); empty without shares."""
     if share is None:
         return {}
     shares = share if isinstance(share, Iterable) else [share]

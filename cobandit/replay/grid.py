@@ -44,7 +44,7 @@ class GridCell(NamedTuple):
     """A task of an experiment: some replications of one method at one budget."""
 
     spec: Spec  #: method and options
-    rho: float  #: budget as rho
+    rho: float  #: budget in evaluations per configuration
     budget: float  #: budget in the unit of the costs
     replications: NDArray[np.int64]  #: numbers of these replications
     seed: int  #: seed of the experiment

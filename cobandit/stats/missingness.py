@@ -189,8 +189,8 @@ def _join_clusters(
 ) -> tuple[Bools, Floats]:
     """Return the mask and the means per cluster instead of per instance.
 
-    A cluster counts as missing if more than half of its instances are missing. Its mean
-    is the mean over its instances.
+    A cluster counts as missing if more than half of its instances are missing. The mean
+    of a cluster is the mean over its instances.
     """
     _, place = np.unique(clusters, return_inverse=True)
     n_clusters = place.max() + 1

@@ -1,14 +1,15 @@
 r"""Levels of single comparisons at which all decisions on the front are jointly right.
 
 Critical values come from a step-down max-t procedure, with comparisons paired on
-instances. Configurations share instances, so their t-statistics are correlated, and the
-largest of them is smaller than Bonferroni's inequality assumes. The distribution of the
-largest is simulated. Every instance gets a standard normal weight, the same for all
-configurations and objectives, so simulated errors are correlated like the errors of the
-means. Memberships that are decided at one step are removed, so the next step has fewer
-comparisons (Romano and Wolf, Econometrica 73, 2005). If a gap is more than three
-standard errors in the other direction, its comparison is left out, because it cannot
-cause an error (Hansen, Journal of Business and Economic Statistics 23, 2005).
+instances. Configurations share instances, so their t-statistics are correlated. The
+critical value of the largest of them is therefore smaller than Bonferroni's. The
+distribution of the largest statistic is simulated. Every instance gets a standard
+normal weight, the same for all configurations and objectives, so simulated errors are
+correlated like the errors of the means. Memberships that are decided at one step are
+removed, so the next step has fewer comparisons (Romano and Wolf, Econometrica 73,
+2005). If a gap shows by more than three standard errors that an arm does not dominate
+another, this comparison is left out, because it cannot cause an error (Hansen, Journal
+of Business and Economic Statistics 23, 2005).
 
 Student's distribution is from `scipy.special`, because importing `scipy.stats` takes as
 long as a whole recommendation.

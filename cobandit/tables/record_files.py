@@ -52,8 +52,9 @@ def read_columns(
     path : Path
         File with the suffix of its format; compressed text ends with ``.gz``.
     names : sequence of str
-        Columns of names, which are read as text. Otherwise, a missing value in a column
-        of whole numbers would turn 8 into 8.0 and round long numbers.
+        Columns of names, which are read as text. If they were read as numbers, a
+        missing value in a column of whole numbers would turn 8 into 8.0, and round long
+        numbers.
     wanted : sequence of str, optional
         Columns to read, by default all. If one of these is missing or duplicated, all
         columns are read, so that later checks can list the columns.

@@ -98,7 +98,8 @@ def recognise_decimal(cells: Iterable[str], with_commas: bool) -> str:
 def _find_decimal(number: str) -> str:
     """Return the decimal mark of a number as text, or '' if it has none.
 
-    If its only mark may also separate thousands, return ``either`` and the mark.
+    If the only mark may also be a thousands separator, the result is ``either`` and the
+    mark.
     """
     last_mark = max(_MARKS, key=number.rfind)
     first_mark = "." if last_mark == "," else ","

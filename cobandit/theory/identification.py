@@ -11,6 +11,9 @@ from cobandit import _validation
 def allocation_constant(n_arms: int, cost_ratio: float) -> float:
     r"""Return the allocation constant :math:`L_{K,\lambda}` of CoPSI.
 
+    CoPSI divides its budget by this constant, so that no order of elimination
+    overspends.
+
     .. math:: L_{K,\lambda} = 1 + \sum_{\ell=2}^K \frac{1}{1 + (\ell - 1)\lambda}
 
     Parameters

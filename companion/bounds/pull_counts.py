@@ -1,7 +1,7 @@
 r"""Bounds on the pulls of CoHV-UCB as printed, with smaller constants (ours).
 
-The bounds use the paper's concentration event and index; only the counting of pulls
-differs. Four facts hold for all of them:
+The bounds use the paper's index and its concentration event, on which all means stay
+within their radii. Only the counting of pulls differs. Four facts hold for all of them:
 
 * The argument for arm i uses 2(D + 1) one-sided statements of the concentration event.
   The rewards of the best arm are not underestimated, and its cost is not overestimated;
@@ -45,8 +45,8 @@ def radius_pull_bound(
 ) -> float:
     r"""Return a bound on the pulls of an arm from its threshold radius (ours).
 
-    On the concentration event, the arm can be selected only while its confidence radius
-    is at least :math:`\beta_i`. Therefore
+    On the concentration event, all means stay within their radii. The arm can then be
+    selected only while its confidence radius is at least :math:`\beta_i`. Therefore
 
     .. math::
 
@@ -226,8 +226,8 @@ def threshold_radius(
 ) -> float:
     r"""Return the smallest radius at which a suboptimal arm can be selected (ours).
 
-    The concentration event of Theorem 1 is assumed. The radius is the root
-    :math:`\beta` of
+    The concentration event of Theorem 1 is assumed: all means are within their radii.
+    The radius is the root :math:`\beta` of
 
     .. math::
 

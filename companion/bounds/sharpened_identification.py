@@ -17,11 +17,11 @@ from cobandit.theory.identification import (
 def needed_allocation_constant(n_arms: int, cost_ratio: float) -> float:
     r"""Return a smaller allocation constant at which CoPSI never overspends (ours).
 
-    The constant is :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of
-    Theorem 2 needs one term for each removal that is followed by more sampling. At
-    these removals, K, ..., 3 arms are active, so the term of :math:`\ell = 2` is not
-    needed. At equal costs, the result is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the
-    constant of PSI-SR.
+    CoPSI divides its budget by the allocation constant. The smaller constant is
+    :math:`L_{K,\lambda} - 1/(1+\lambda)`. Step 2 of the proof of Theorem 2 needs one
+    term for each removal that is followed by more sampling. At these removals, K, ...,
+    3 arms are active, so the term of :math:`\ell = 2` is not needed. At equal costs,
+    the result is :math:`\frac12 + \sum_{i=2}^K \frac1i`, the constant of PSI-SR.
 
     Parameters
     ----------

@@ -120,6 +120,8 @@ def draw_margin_squares() -> Figure:
 def draw_budget_staircase(budget: float = 40.0) -> Figure:
     """Draw the phases of CoPSI as blocks, one panel per allocation constant.
 
+    The allocation constant divides the budget.
+
     The area of a block is the cost of its phase. Filled blocks remove the cheapest arm
     first, and dashed blocks the most expensive arm first.
     """
@@ -157,7 +159,7 @@ def draw_budget_staircase(budget: float = 40.0) -> Figure:
 def staircase(
     costs: np.ndarray, removed: np.ndarray, budget: float, constant: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cost of one pull of every active arm and the target, for each phase.
+    """Return, for each phase, the cost of a pull of all active arms, and the target.
 
     The target of a phase is the number of pulls of each active arm by the end of the
     phase, without rounding.

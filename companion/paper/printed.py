@@ -66,7 +66,8 @@ def error_comparisons() -> pd.DataFrame:
     """Test the differences between printed error probabilities.
 
     CoPSI is compared with each other method under the same costs. Each method is also
-    compared with itself, under declared and under realised costs.
+    compared with itself under two kinds of costs. Declared costs charge a pull the mean
+    cost of its arm, and realised costs the cost of its evaluation.
 
     Returns
     -------

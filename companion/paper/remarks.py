@@ -109,7 +109,8 @@ OF_TABLES: dict[str, Callable[[Landscape], float]] = {
 def same_estimate(table: EvaluationTable) -> float:
     """Return how often declared and realised costs lead to the same returned set.
 
-    The result is a share of the paired replays of CoPSI and PSI-SR.
+    A pull is charged the mean cost of its arm (declared) or the cost of its evaluation
+    (realised). The result is a share of the paired replays of CoPSI and PSI-SR.
     """
     arms = experiments.structured_subset(table)
     methods = ["CoPSI", "PSISR"]
@@ -241,7 +242,8 @@ def _pulls_by_charge(
 def targets_reached(table: EvaluationTable) -> float:
     """Return the share of runs of CoPSI and PSI-SR that realised costs do not change.
 
-    Such a run makes the same number of pulls under declared and realised costs, so it
+    Declared costs charge a pull the mean cost of its arm, and realised costs the cost
+    of its evaluation. Such a run makes the same number of pulls under both, so it
     reaches all targets.
     """
     declared, realised = _pulls_by_charge(table, ["CoPSI", "PSISR"])
@@ -249,7 +251,11 @@ def targets_reached(table: EvaluationTable) -> float:
 
 
 def rounds_changed(table: EvaluationTable) -> float:
-    """Return how often realised costs change the number of pulls of a uniform run."""
+    """Return how often realised costs change the number of pulls of a uniform run.
+
+    Declared costs charge a pull the mean cost of its arm, and realised costs the cost
+    of its evaluation.
+    """
     declared, realised = _pulls_by_charge(table, ["UniformIdentification"])
     return float((declared != realised).mean())
 

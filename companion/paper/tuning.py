@@ -29,6 +29,8 @@ def tuning(
 ) -> pd.DataFrame:
     """Replay CoHV-UCB at every point of the paper's grid, on the profiling split.
 
+    The profiling split has the instances that are set aside for costs and scales.
+
     Returns
     -------
     DataFrame

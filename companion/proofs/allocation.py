@@ -153,6 +153,8 @@ def spending_trials(
 def constants(costs: ArrayLike) -> dict[str, float]:
     """Return the allocation constants of a cost vector: the paper's and the exact one.
 
+    CoPSI divides its budget by an allocation constant.
+
     Parameters
     ----------
     costs : array_like, shape (K,)

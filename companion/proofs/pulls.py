@@ -44,7 +44,10 @@ class WatchedRuns(NamedTuple):
     closest: NDArray[np.float64]
 
     def on_event(self) -> NDArray[np.bool_]:
-        """Return the mask (R,) of the runs on which the concentration event holds."""
+        """Return the mask (R,) of the runs on which the concentration event holds.
+
+        On this event, all means stay within their radii.
+        """
         return ~np.asarray((self.over | self.under).any(axis=1))
 
     def on_needed_event(self, best: int) -> NDArray[np.bool_]:
@@ -122,9 +125,9 @@ def run_cohv(
     r"""Run CoHV-UCB as printed, and record the quantities of its proof.
 
     This is Algorithm 1 with the radii of the theory. Quantities of an arm are recorded
-    after each of its pulls. As they do not change between two pulls of the arm, all
-    rounds are included. The concentration event is checked only at sample sizes that
-    the run reaches.
+    after each of its pulls. They do not change between two pulls of the arm, so the
+    records cover all rounds. The concentration event is checked only at sample sizes
+    that the run reaches.
 
     Parameters
     ----------

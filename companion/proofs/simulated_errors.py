@@ -36,8 +36,8 @@ def bernoulli_table(means: ArrayLike, costs: ArrayLike) -> EvaluationTable:
     -------
     EvaluationTable
         Each arm has 20 rows in the evaluation split. For a mean of m/20, the reward is
-        1 in m of these rows, and 0 in the others. The rows with reward 1 are shifted by
-        7 d for objective d, so objectives are dependent.
+        1 in m of these rows, and 0 in the others. In objective d, the rows with reward
+        1 are shifted by 7 d rows, so objectives are dependent.
 
     Raises
     ------

@@ -31,7 +31,8 @@ def largest_spend(n_problems: int, replications: int, seed: int = 0) -> float:
         Problems have 2 to 8 configurations, 1 to 30 instances and 1 to 3 objectives.
         Costs differ by a factor of up to 1,000, and budgets range from the cost of one
         evaluation per configuration to more than the cost of everything. Half of the
-        runs are charged realised costs, which are random and below the declared costs.
+        runs are charged realised costs, which are random and below the known (declared)
+        costs.
     seed : int
 
     Returns

@@ -2,9 +2,9 @@
 
 On this event, all running means stay within their radii. On the worst path, the index
 of a suboptimal arm is always as large as the event allows, and the index of the best
-arm is as small as it allows. Sequences of rewards in [0, 1] and costs in [lambda, 1]
-attain these means, so the algorithm can be run on them. A bound that follows from the
-event alone is therefore at least the number of pulls on this path.
+arm is as small as the event allows. Sequences of rewards in [0, 1] and costs in
+[lambda, 1] attain these means, so the algorithm can be run on them. A bound that
+follows from the event alone is therefore at least the number of pulls on this path.
 """
 
 from bisect import bisect_left
@@ -62,6 +62,8 @@ def extreme_means(
     upper: bool,
 ) -> tuple[Floats, Floats]:
     """Return the empirical means at which the index of an arm is extreme on the event.
+
+    The concentration event is that all means stay within their radii.
 
     Parameters
     ----------

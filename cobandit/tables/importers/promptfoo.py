@@ -236,7 +236,7 @@ def _read(file: Path, options: PromptfooOptions, notes: Notes) -> list[Log]:
 
 
 def name_instance(variables: dict[str, JsonValue]) -> str:
-    """Make the name of a test from its variables, so that files agree in names.
+    """Name a test by its variables, so that it has the same name in all files.
 
     Examples
     --------
