@@ -137,7 +137,7 @@ class Contrast(NamedTuple):
         return first - second
 
     def predict(self, played: Values, facts: Values) -> Prediction:
-        """Predict the contrast from facts of a table, by its values on drawn tables."""
+        """Predict the contrast from facts of a table, by its values on many tables."""
         return predict(
             played, used_keys(self.dataset, self.experiment), self.of(played), facts
         )
@@ -196,7 +196,7 @@ def predict(
     """Predict a value on the paper's table, from the printed used facts.
 
     Used facts are a few printed numbers, from which other values are predicted. The
-    prediction is fitted to drawn tables, on which the value and the used facts are
+    prediction is fitted to reconstructions, on which the value and the used facts are
     known.
     """
     used, facts = (
@@ -251,7 +251,7 @@ def judge_contrasts(plays: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per contrast: ``dataset``, ``experiment``, ``method``, ``against``;
-        ``tables``, the number of drawn tables; ``printed``, the paper's value;
+        ``tables``, the number of reconstructions; ``printed``, the paper's value;
         ``centre``, ``low`` and ``high``, its prediction and interval, all as ratios of
         regrets or of odds; ``p`` and ``adjusted``, the p-value before and after Holm's
         adjustment; ``width``, the width of the interval over the width of the prior's

@@ -41,19 +41,19 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     plays : DataFrame
         Rows of `companion.stored.results.played`.
     reading : str
-        Reading of the paper. For a reading other than the default, only the drawn
-        tables on which it was run are used.
+        Reading of the paper. For a reading other than the default, only the
+        reconstructions on which it was run are used.
 
     Returns
     -------
     DataFrame
-        One row per data set: ``tables``, the number of drawn tables; ``distance``, the
-        p-value of the Mahalanobis distance of all seven contrasts; ``outside``, the
+        One row per data set: ``tables``, the number of reconstructions; ``distance``,
+        the p-value of the Mahalanobis distance of all seven contrasts; ``outside``, the
         number of contrasts outside their 95 % intervals; ``as_many``, the number of
-        drawn tables with at least as many contrasts outside; ``favour``, the sum of the
-        two scores of CoPSI against PSI-SR, each divided by the half-width of its 95 %
-        interval, and positive in CoPSI's favour; ``as_favourable``, the number of drawn
-        tables with at least this sum.
+        reconstructions with at least as many contrasts outside; ``favour``, the sum of
+        the two scores of CoPSI against PSI-SR, each divided by the half-width of its 95
+        % interval, and positive in CoPSI's favour; ``as_favourable``, the number of
+        reconstructions with at least this sum.
     """
     if reading != DEFAULT:
         plays = plays[plays["number"] <= _last_with_readings(plays)]
@@ -108,9 +108,9 @@ def _score_printed(
 def combine(counts: pd.Series, tables: pd.Series) -> float:
     """Combine the p-values of all data sets by Fisher's method.
 
-    For each data set, ``tables`` is the number of drawn tables, and ``counts`` is the
-    number of drawn tables that deviate at least as much as the paper's table. The
-    p-value is ``counts`` over ``tables``, after the paper's table is added to both.
+    For each data set, ``tables`` is the number of reconstructions, and ``counts`` is
+    the number of reconstructions that deviate at least as much as the paper's table.
+    The p-value is ``counts`` over ``tables``, after the paper's table is added to both.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def combine(counts: pd.Series, tables: pd.Series) -> float:
 
 
 def _last_with_readings(plays: pd.DataFrame) -> int:
-    """Return the number of the last drawn table on which all readings were run."""
+    """Return the number of the last reconstruction on which all readings were run."""
     return int(plays.loc[plays["reading"] != DEFAULT, "number"].max())
 
 

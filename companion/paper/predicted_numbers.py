@@ -27,12 +27,12 @@ from companion.paper.predictive import (
 
 
 def shares(plays: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of drawn tables on which each ordering of the paper holds.
+    """Return the share of reconstructions on which each ordering of the paper holds.
 
     An ordering is a statement that one method is better than another. Orderings are
-    compared at the largest budget. On each table, the experiments were run with the
-    paper's numbers of replications. Claims about the smallest budget, and claims whose
-    relation is not "better", are left out.
+    compared at the largest budget. On each reconstruction, the experiments were run
+    with the paper's numbers of replications. Claims about the smallest budget, and
+    claims whose relation is not "better", are left out.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def shares(plays: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_numbers(plays: pd.DataFrame) -> pd.DataFrame:
-    """Predict the paper's printed results from runs on drawn tables.
+    """Predict the paper's printed results from runs on reconstructions.
 
     Each number is predicted from the used facts of its experiment, which are printed
     numbers to which the tables were fitted. The used facts are not predicted.

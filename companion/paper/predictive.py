@@ -1,8 +1,9 @@
 r"""Conformal prediction of the numbers that the paper prints.
 
-Drawn table i has the used facts x_i (printed numbers to which tables are fitted) and
-the value y_i of a result; the paper prints x_0 and y_0. Let e_i be the residual of
-least squares and h_i the leverage of table i, and w >= 1 a factor on scores. Then
+Random table i (a reconstruction) has the used facts x_i and the value y_i of a result;
+the paper prints x_0 and y_0. Used facts are a few printed quantities, to which the
+tables are fitted. Let e_i be the residual of least squares and h_i the leverage of
+table i, and w >= 1 a factor on scores. Then
 
 .. math::
 
@@ -58,7 +59,7 @@ def played_key(number: Published, method: str | None = None) -> str:
 def value_on_tables(
     values: pd.DataFrame | Mapping[str, Any], number: Published
 ) -> Floats | None:
-    """Return the value of a printed quantity on each drawn table.
+    """Return the value of a printed quantity on each random table (reconstruction).
 
     If the paper derives the number from two results, the function derives the value in
     the same way.
@@ -121,7 +122,7 @@ def printed_values() -> dict[str, float]:
 def judged_values() -> dict[str, float]:
     """Return `printed_values`, but with errors under declared costs only.
 
-    Verdicts use these values. Runs on drawn tables are charged declared costs, so a
+    Verdicts use these values. Runs on reconstructions are charged declared costs, so a
     printed error under realised costs is not averaged with the error under declared
     costs. (The Markov chains that draw tables use `printed_values`, but no errors.)
 
@@ -196,7 +197,7 @@ DERIVED: dict[str, tuple[Any, Any]] = {
 
 
 class Prediction(NamedTuple):
-    """Prediction of a value on the paper's table from n drawn tables.
+    """Prediction of a value on the paper's table from n random tables.
 
     The symbols are those of `companion.paper.predictive`.
 
@@ -255,12 +256,12 @@ def _leverages(design: Floats, rows: Floats) -> Floats:
 
 
 def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
-    """Predict a value on the paper's table, by regression on facts of drawn tables.
+    """Predict a value on the paper's table, by regression on facts of random tables.
 
     Parameters
     ----------
     used : ndarray, shape (n, p)
-        Facts of the drawn tables; p may be 0.
+        Used facts of each random table: values of a few printed quantities; p may be 0.
     values : ndarray, shape (n,)
         The value on each drawn table.
     printed : ndarray, shape (p,)
@@ -317,7 +318,7 @@ def joint_p(scores: Floats, printed: Floats) -> float:
     Parameters
     ----------
     scores : ndarray, shape (n, m)
-        Scores t_i of n drawn tables for m values.
+        Scores t_i of n random tables for m values (see the module).
     printed : ndarray, shape (m,)
         Scores t_0 of the printed values.
 

@@ -385,15 +385,15 @@ def judge_pair(key: str, gsm8k: float, piqa: float) -> str:
 
 
 def share_of_pairs(key: str, landscapes: pd.DataFrame) -> float:
-    """Return the share of pairs of drawn tables on which a remark holds.
+    """Return the share of pairs of reconstructions on which a remark holds.
 
     Parameters
     ----------
     key : str
         Key of a remark whose measure is one of `OF_TABLES`.
     landscapes : DataFrame
-        One row per drawn table and measure: ``dataset``, ``key`` (name of the measure)
-        and ``value``. A pair has one table of each data set.
+        One row per reconstruction and measure: ``dataset``, ``key`` (name of the
+        measure) and ``value``. A pair has one table of each data set.
 
     Examples
     --------

@@ -80,7 +80,7 @@ class Kind(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A drawn table: its state, its values, and its deviations from the facts."""
+    """A random table: its state, its values, and its deviations from printed facts."""
 
     state: Any
     land: Landscape

@@ -1,4 +1,4 @@
-"""The paper's experiments on a drawn table.
+"""The paper's experiments on a randomly drawn table (a reconstruction).
 
 Results have the keys of `companion.paper.numbers.run_key`. Numbers of replays are the
 paper's, so a result has the same noise as a printed number. In a replay, all methods
@@ -85,7 +85,7 @@ OF_METHOD: dict[str, tuple[str, Callable[[Floats, float], dict[str, Any]]]] = {
 
 
 def play(name: str, land: Landscape, seed: int) -> Values:
-    """Run the paper's experiments on a drawn table, with the book's default choices.
+    """Run the paper's experiments on a random table, with the book's default choices.
 
     Parameters
     ----------
@@ -108,7 +108,9 @@ def play(name: str, land: Landscape, seed: int) -> Values:
 
 
 def read(name: str, land: Landscape, seed: int) -> dict[str, Values]:
-    """Run the paper's experiments on a drawn table under each reading of `READINGS`.
+    """Run the paper's experiments on a random table under each reading of `READINGS`.
+
+    A reading changes one choice that the paper leaves open.
 
     The default reading is left out. Only results that a reading changes are computed.
 

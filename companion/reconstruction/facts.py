@@ -1,4 +1,4 @@
-"""Deviations of a drawn table from printed numbers that it should reproduce.
+"""Deviations of a random table from printed numbers that it should reproduce.
 
 These facts follow from the table's means, without replays. The facts are U5 to U12 of
 ``book/protocol-first.md``, and the efficiency gap of arms with a high accuracy per
@@ -48,7 +48,7 @@ def subset_of(setting: Setting) -> NDArray[np.int64]:
 
 
 class Scene:
-    """Costs, latencies and efficiencies of a drawn table, computed from a `Body`.
+    """Costs, latencies and efficiencies of a random table, computed from a `Body`.
 
     None of them depends on accuracies. ``costs`` are the declared costs (K,), and
     ``declared`` are these costs divided by the largest single cost.
@@ -87,7 +87,7 @@ class Scene:
 
 
 class Landscape:
-    """A drawn table: its costs, rewards and true means.
+    """A randomly drawn table: its costs, rewards and true means.
 
     It is constructed faster than an `EvaluationTable`, because nothing is checked.
     ``count`` is the number of correct answers of each configuration.

@@ -1,4 +1,4 @@
-"""The prior of a drawn table: effects of language models and configurations, and means.
+"""The prior of random tables: effects of language models and configurations, and means.
 
 All variables of a state are standard normal a priori, except for the seed of the
 instances. A parameter is a transformation of its normal variable (`PARAMETERS`).
@@ -235,7 +235,7 @@ PER_MODEL = len(TEMPERATURES) * 2 * len(PROMPTS)
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The random variables that determine a drawn table.
+    """The random variables that determine a random table.
 
     All variables are standard normal except for the seed.
 

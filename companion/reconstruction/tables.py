@@ -106,7 +106,7 @@ def write(name: str, directory: str | Path, number: int) -> Path:
 
 
 def rows_of(name: str, drawn: Table) -> pd.DataFrame:
-    """Return the rows of a drawn table, one per configuration and instance.
+    """Return the rows of a random table, one per configuration and instance.
 
     Returns
     -------

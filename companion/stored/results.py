@@ -182,7 +182,7 @@ def list_landscapes() -> list[tuple[str, int]]:
 
 @register_result("landscapes", list_landscapes)
 def landscape(name: str, number: int) -> pd.DataFrame:
-    """Compute, on one drawn table, the statistics that the paper's remarks are about.
+    """Compute the statistics that the paper's remarks are about, on one reconstruction.
 
     `companion.paper.remarks` defines these statistics, and calls them measures.
 
