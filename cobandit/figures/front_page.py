@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,7 +90,7 @@ def write_front_page(
     """
     try:
         import jinja2
-        import vl_convert
+        import vl_convert  # noqa: F401 - `_bundle_scripts` uses it
     except ImportError as error:
         raise CobanditError(
             f"a page needs Altair and vl-convert, but {error.name} is not installed. "
@@ -111,13 +112,21 @@ def write_front_page(
         answer=answer(advice),
         table=write_answer_table(advice, front_first(advice)),
         run=run,
-        runtime=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
+        runtime=_bundle_scripts(),
         sortable=SORTABLE.read_text(encoding="utf-8"),
         # a name may contain </script>
         chart=json.dumps(draw_chart(advice), sort_keys=True).replace("<", "\\u003c"),
     )
     with replace_file(Path(path)) as partial:
         partial.write_text(page, encoding="utf-8")
+
+
+@cache
+def _bundle_scripts() -> str:
+    """Return the scripts of Vega-Lite, which take longer than the rest of a page."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def draw_chart(advice: Recommendation) -> dict[str, Any]:
