@@ -179,7 +179,7 @@ OURS = sorted(
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(30)
 @given(
     method=st.sampled_from(OURS),
     at_once=st.integers(1, 8),
