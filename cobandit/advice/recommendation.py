@@ -106,7 +106,7 @@ class Recommendation:
     counts : mapping
         Numbers of flawed evaluations, by configuration and kind of flaw. An answer that
         was cut off, for example, is a flaw. The numbers are from the table's card
-        (`cobandit.tables.card.Card`).
+        (`cobandit.tables.Card`).
     """
 
     dataset: str

@@ -107,8 +107,9 @@ def recommend(
         front, as with strict dominance.
     about : {"instances", "benchmark"}
         Population of the answers: instances like these, or the instances of the table.
-        Answers about the latter are exact once every configuration is evaluated on
-        every instance. Shares and intervals are always about instances like these.
+        Answers about the instances of the table are exact once every configuration is
+        evaluated on every instance. Shares and intervals are always about instances
+        like these.
     dominance : {"standard", "strict"}
         Kind of dominance. Standard: a configuration is off the front if another one is
         at least as good in every objective and in cost, and better in one of them.

@@ -1,8 +1,8 @@
 """Confidence intervals for means and paired differences of bounded scores.
 
 If the population is the source of the instances, intervals come from `mean_limits`. If
-it is the benchmark itself, they come from `finite_mean_limits`, and have no width if
-the benchmark is completely evaluated.
+the population is the benchmark itself, intervals come from `finite_mean_limits`, and
+have no width if the benchmark is completely evaluated.
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ def open_table(name_or_path: str | Path) -> EvaluationTable:
     """Open a table, given its name in the catalogue or the path of its file.
 
     The catalogue has the tables that `cobandit.load` finds by name. A file needs a card
-    (a YAML description) next to it. A path with a suffix, or of an existing file, is
-    read as a file. Any other text is a name in the catalogue.
+    (a YAML description) next to it. A path is read as a file if it has a suffix, or if
+    the file exists. Any other text is a name in the catalogue.
 
     Parameters
     ----------

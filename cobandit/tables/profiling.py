@@ -51,11 +51,11 @@ def profiling_rows(
     """Return a mask of the profiling rows, with rows of every arm in both splits.
 
     All arms share one random order of the instances, and the first rows of an arm in
-    this order are its profiling rows. The number of these rows is the number of the
-    arm's rows on profiling instances. If a split would have fewer than `MIN_INSTANCES`
-    rows of the arm, this number is raised or lowered. In two cases this is impossible,
-    and later checks report a fault: an arm has fewer than twice `MIN_INSTANCES` rows,
-    or the table has too few instances for the requested number of profiling instances.
+    this order are its profiling rows. An arm has as many profiling rows as it has rows
+    on the profiling instances. If a split would have fewer than `MIN_INSTANCES` rows of
+    the arm, this number is raised or lowered. In two cases this is impossible, and
+    later checks report a fault: an arm has fewer than twice `MIN_INSTANCES` rows, or
+    the table has too few instances for the requested number of profiling instances.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Numbers of tokens of an answer, read from a vendor's response or a log.
 
 Vendors use different names and different sums: the prompt may or may not include cached
-tokens, and the completion may or may not include reasoning tokens. The interpretation
-under which the counts add up to the total is used. If there is none, the larger of the
-total and the sum of the counts is charged, and a `Doubt` reports the mismatch.
+tokens, and the completion may or may not include reasoning tokens. Of these
+interpretations, the one under which the counts add up to the total is used. If there is
+none, the larger of the total and the sum of the counts is charged, and a `Doubt`
+reports the mismatch.
 """
 
 from __future__ import annotations

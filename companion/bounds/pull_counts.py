@@ -167,13 +167,13 @@ def instance_pull_bound(
                 {(\mu_i^c \Delta_i)^2} \Bigr\rfloor
             + 2(D+1)\,T_B^{2-2\alpha}
 
-    On the event, the index of an arm has a numerator of at most :math:`H_i +
-    2D\beta` and a denominator of at least :math:`\mu_i^c - 2\beta`, truncated or not.
+    On the event, the index of an arm has a numerator of at most :math:`H_i + 2D\beta`
+    and a denominator of at least :math:`\mu_i^c - 2\beta`, with or without truncation.
     If the arm is selected, then :math:`H_i + 2D\beta \ge \nu_{i^\star}(\mu_i^c -
-    2\beta)`, which is equivalent to :math:`2\beta (D + \nu_{i^\star}) \ge
-    \nu_{i^\star} \mu_i^c - H_i = \mu_i^c \Delta_i`. Since :math:`\nu_{i^\star} \le
-    1/\lambda` and :math:`\mu_i^c \ge \lambda`, the leading term is at most a sixteenth
-    of the leading term in Theorem 1.
+    2\beta)`, which is equivalent to :math:`2\beta (D + \nu_{i^\star}) \ge \nu_{i^\star}
+    \mu_i^c - H_i = \mu_i^c \Delta_i`. Since :math:`\nu_{i^\star} \le 1/\lambda` and
+    :math:`\mu_i^c \ge \lambda`, the leading term is at most a sixteenth of the leading
+    term in Theorem 1.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def change_choices(
     tuned_by: int = 100,
     **parallel: Any,
 ) -> pd.DataFrame:
-    """Compare the default of each choice that the paper leaves open with alternatives.
+    """Compare defaults with alternatives, for the choices that the paper leaves open.
 
     The default and its alternatives are replayed with the same random numbers.
 
