@@ -319,7 +319,7 @@ class ConditionTests:
         return float(p_values.max())
 
     def _read(self, arms: Ints | list[int], d: int) -> tuple[Floats, Bools]:
-        """Return scores of configurations in random order, and a presence mask."""
+        """Return scores with instances in random order, and which are present."""
         values, present = self.evaluations.block(arms)
         return values[d][:, self.order], present[:, self.order]
 

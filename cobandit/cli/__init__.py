@@ -154,7 +154,8 @@ Cluster = Annotated[
     typer.Option(
         help=(
             "Column that groups related instances, such as the passage that"
-            " questions are about. Decisions then count groups instead of instances."
+            " questions are about. Decisions then treat groups, not instances, as"
+            " independent."
         )
     ),
 ]

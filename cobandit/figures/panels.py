@@ -311,7 +311,7 @@ def _raster(figure: Figure) -> str:
 
 
 def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
-    """Write the part of a figure in a box (in pixels) as inline SVG."""
+    """Write the part of a figure that lies inside ``box``, in pixels, as inline SVG."""
     file = StringIO()
     inches = Bbox(box.get_points() / figure.dpi).padded(PAD)
 

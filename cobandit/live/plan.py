@@ -190,7 +190,7 @@ class Plan(Fields):
     equal_scores: bool = Field(
         False, description="write true if equal scores are intended, or leave it out"
     )
-    seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
+    seed: int = Field(0, ge=0, description="give a seed: an integer of at least 0")
     ordered: bool | None = Field(None, description="write true, or leave it out")
 
     @property

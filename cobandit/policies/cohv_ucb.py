@@ -197,7 +197,9 @@ class CoHVKLUCB(OnlinePolicy):
 def find_largest_efficiency(
     rewards: Any, q: float, allowed: float, lam: float
 ) -> float:
-    r"""Return the largest efficiency of means within a divergence from empirical means.
+    r"""Return the largest efficiency among means close to the empirical means.
+
+    Means are close if their divergence from the empirical means is at most ``allowed``.
 
     For a multiplier eta > 0, the optimal mean reward is :math:`x = (1 + \eta r) / (1 +
     \eta)`, and `cheapest` gives the optimal cost. The divergence of these optimal means

@@ -98,8 +98,9 @@ class RaceSums:
     ) -> Iterator[tuple[NDArray[np.int64], Contrasts]]:
         """Yield blocks of active arms, and their comparisons with all active arms.
 
-        A block is an array of positions in ``active``. Comparing all arms at once would
-        need as much memory as the sums of products.
+        A block is an array of positions in ``active``. Blocks save memory, because a
+        comparison of all arms at once would need as much memory again as the sums of
+        products.
 
         Parameters
         ----------

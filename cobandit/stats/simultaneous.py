@@ -228,7 +228,7 @@ def _count_draws(compared: Paired) -> int:
 
 
 def _settled(clearest: ClearestEvidence, levels: Levels) -> Bools:
-    """Return the mask of arms that these levels decide to be on or off the front."""
+    """Return the mask of arms that are surely on or off the front at these levels."""
     critical_off = critical_values(clearest.shared, levels.off_front)
     critical_on = critical_values(clearest.shared, levels.on_front)
     settled: Bools = clearest.ratios > critical_off

@@ -161,7 +161,7 @@ class Split(Fields):
     profiling: int = Field(
         ge=2, description="give a number of profiling instances, at least 2"
     )
-    seed: int = Field(0, ge=0, description="give a seed, an integer from 0")
+    seed: int = Field(0, ge=0, description="give a seed: an integer of at least 0")
     instances: tuple[str, ...] | None = Field(
         None, description="name the profiling instances, as text"
     )

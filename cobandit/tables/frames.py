@@ -116,7 +116,7 @@ def _rename_keys(
     reserved = sorted({*columns} & {*KEYS})
     if reserved:
         problem = f"the column {reserved[0]!r} is measured or describes a configuration"
-        remedy = "rename this column, because every table has another one of this name"
+        remedy = "rename this column: its name is reserved for a column of every table"
         raise_fault(FRAME, problem, remedy, "reserved-name")
 
     faults = Faults(FRAME)

@@ -1,4 +1,4 @@
-"""The choice of the profiling split, the instances that only give costs and scales."""
+"""The profiling split: instances that are only used to estimate costs and scales."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -104,7 +104,7 @@ class EvaluationTable(TableStatistics):
             Further columns that describe the configuration.
         cluster : str, optional
             Column that groups instances, such as the passage that questions are about.
-            Intervals and decisions then count groups instead of instances.
+            Intervals and decisions then treat groups, not instances, as independent.
         profiling : int, optional
             Number of profiling instances, by default a fifth, at least 2. The costs
             that policies know and the scales of objectives are computed from these

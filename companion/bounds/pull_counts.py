@@ -100,7 +100,7 @@ def lean_pull_bound(
     budget: float,
     alpha: float = 2.0,
 ) -> float:
-    r"""Return the bound of Theorem 1 without the slack of its last step (ours).
+    r"""Return our version of Theorem 1's bound, whose proof has no loose last step.
 
     The leading term is a quarter of the leading term in Theorem 1, and the number of
     arms K does not appear.

@@ -189,10 +189,10 @@ def reachable_complexity(
 def largest_complexity(
     sets: list[NDArray[np.bool_]], costs: NDArray[np.float64], gaps: NDArray[np.float64]
 ) -> float:
-    """Return the largest ratio of the cost of a set to the squared gap of its size.
+    """Return the largest ratio of a set's cost to a squared gap, over all given sets.
 
-    Each array of ``sets`` has the masks of all sets of one size. The gap of size k is
-    the k-th smallest gap.
+    The ratio of a set of k arms has the k-th smallest gap. Each array of ``sets`` has
+    the masks of all sets of one size.
     """
     return max(
         float((active @ costs).max() / gaps[active[0].sum() - 1] ** 2)

@@ -109,8 +109,7 @@ OF_TABLES: dict[str, Callable[[Landscape], float]] = {
 def same_estimate(table: EvaluationTable) -> float:
     """Return how often declared and realised costs lead to the same returned set.
 
-    A pull is charged the mean cost of its arm (declared) or the cost of its evaluation
-    (realised). The result is a share of the paired replays of CoPSI and PSI-SR.
+    The result is a share of the paired replays of CoPSI and PSI-SR.
     """
     arms = experiments.structured_subset(table)
     methods = ["CoPSI", "PSISR"]
@@ -240,22 +239,17 @@ def _pulls_by_charge(
 
 
 def targets_reached(table: EvaluationTable) -> float:
-    """Return the share of runs of CoPSI and PSI-SR that realised costs do not change.
+    """Return the share of runs of CoPSI and PSI-SR that reach their targets of pulls.
 
-    Declared costs charge a pull the mean cost of its arm, and realised costs the cost
-    of its evaluation. Such a run makes the same number of pulls under both, so it
-    reaches all targets.
+    A run reaches all its targets if it makes as many pulls when it is charged realised
+    costs as when it is charged declared costs.
     """
     declared, realised = _pulls_by_charge(table, ["CoPSI", "PSISR"])
     return float((declared == realised).mean())
 
 
 def rounds_changed(table: EvaluationTable) -> float:
-    """Return how often realised costs change the number of pulls of a uniform run.
-
-    Declared costs charge a pull the mean cost of its arm, and realised costs the cost
-    of its evaluation.
-    """
+    """Return how often realised costs change the number of pulls of a uniform run."""
     declared, realised = _pulls_by_charge(table, ["UniformIdentification"])
     return float((declared != realised).mean())
 
@@ -385,15 +379,15 @@ def judge_pair(key: str, gsm8k: float, piqa: float) -> str:
 
 
 def share_of_pairs(key: str, landscapes: pd.DataFrame) -> float:
-    """Return the share of pairs of reconstructions on which a remark holds.
+    """Return the share of pairs of drawn tables on which a remark holds.
 
     Parameters
     ----------
     key : str
         Key of a remark whose measure is one of `OF_TABLES`.
     landscapes : DataFrame
-        One row per reconstruction and measure: ``dataset``, ``key`` (name of the
-        measure) and ``value``. A pair has one table of each data set.
+        One row per drawn table and measure: ``dataset``, ``key`` (name of the measure)
+        and ``value``. A pair has one table of each data set.
 
     Examples
     --------

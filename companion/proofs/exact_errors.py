@@ -21,11 +21,12 @@ from companion import bounds
 def least_informative_rounds(n_arms: int, n_objectives: int, least_gap: float) -> float:
     r"""Return a number of pulls per arm below which Theorem 2 is always vacuous.
 
-    At least two arms have the smallest gap. Therefore :math:`H_{\mu,c}` is at least the
-    summed cost of the two most expensive arms over :math:`\gamma_{(1)}^2`. These two
-    arms account for at least 2 / K of all costs. Since :math:`L_{K,\lambda}` is at
-    least the harmonic number, the bound exceeds one while
-    :math:`\rho = B / \sum_i c_i` is below the returned value.
+    At least two arms have the smallest gap, and :math:`H_{\mu,c}` pairs the smallest
+    gaps with the largest costs. Therefore :math:`H_{\mu,c}` is at least the summed cost
+    of the two most expensive arms over :math:`\gamma_{(1)}^2`. These two arms account
+    for at least 2 / K of all costs. Since :math:`L_{K,\lambda}` is at least the
+    harmonic number, the bound exceeds one while :math:`\rho = B / \sum_i c_i` is below
+    the returned value.
 
     Parameters
     ----------

@@ -110,14 +110,17 @@ READ = 200
 
 @register_result("posterior", partial(list_drawn, "posterior"))
 def played(name: str, kind: str, number: int) -> pd.DataFrame:
-    """Draw a table, and run the paper's experiments if it agrees with the facts.
+    """Draw a random table, and run the experiments if it agrees with the facts.
+
+    The facts are what the paper prints about its tables.
 
     Parameters
     ----------
     name : {"gsm8k", "piqa"}
     kind : {"table", "prior", "other"}
-        A table of the protocol's generator, a draw from its prior without facts, or a
-        table of the second generator.
+        ``table`` is drawn by the protocol's generator. ``prior`` is drawn from the
+        prior of that generator, which does not use the facts. ``other`` is drawn by
+        the second generator.
     number : int
         The seed of the table.
 

@@ -74,7 +74,7 @@ WHOLE = ("replication", "tuning")
 
 
 def sample_parts(name: str) -> list[tuple[Any, ...]]:
-    """Return the arguments of a sample of the parts of a result.
+    """Sample parts of a result, and return the arguments of each sampled part.
 
     The sample has one part per combination of all arguments but the last. For the
     results in `WHOLE`, the sample has all parts.
@@ -293,7 +293,7 @@ def compare_frames(
     ----------
     stored, recomputed : DataFrame
     keys : sequence of str
-        Columns whose values identify a row in the texts.
+        Columns whose values name a row in the returned texts.
 
     Returns
     -------

@@ -180,7 +180,7 @@ class _Line(LogRecord):
 def read_logs(
     paths: Sequence[Path], options: EveryEvalEverOptions, notes: Notes
 ) -> ImportResult:
-    """Read records of Every Eval Ever, with instances (JSON and JSON Lines)."""
+    """Read records of Every Eval Ever that list instances (JSON and JSON Lines)."""
     files = find_files(paths, ["*.jsonl"], "instances of Every Eval Ever")
     evaluations = _find_evaluations(files)
     collected = collect(

@@ -189,7 +189,7 @@ def _spec(file: Path) -> _Spec:
 
 
 def _instances(file: Path, notes: Notes) -> dict[tuple[str, int], dict[str, float]]:
-    """Return the statistics of each unperturbed instance and trial, by name."""
+    """Return a dictionary of named statistics per unperturbed instance and trial."""
     values: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
     for entry in parse_json(_Entries, file).root:

@@ -139,7 +139,8 @@ class LogOptions(ScoreOptions, CostOptions):
         None,
         description=(
             "A field of samples that groups instances, such as the passage that"
-            " questions are about. Decisions then count groups instead of instances."
+            " questions are about. Decisions then treat groups, not instances, as"
+            " independent."
         ),
     )
     cost: Literal["tokens", "usd", "seconds", "none"] = Field(

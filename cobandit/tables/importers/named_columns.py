@@ -25,7 +25,7 @@ def take_columns(
         raise_fault(
             file,
             problem,
-            "rename this column, because every table has another one of this name",
+            "rename this column: its name is reserved for a column of every table",
             "reserved-name",
         )
     return pd.DataFrame(

@@ -115,7 +115,7 @@ class TidyMapping(RepeatOptions, ScoreOptions):
         None,
         description=(
             "A column that groups instances, such as the passage that questions are"
-            " about. Decisions then count groups instead of instances."
+            " about. Decisions then treat groups, not instances, as independent."
         ),
     )
     separator: str | None = Field(
