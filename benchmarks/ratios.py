@@ -149,9 +149,9 @@ def copsi_growth() -> dict[str, Any]:
 def once_growth() -> dict[str, Any]:
     """Measure by which factor `CoPSIOnce` is slower with 4,000 arms than with 1,000.
 
-    The method compares all pairs, so the factor is at least 16. It is larger because
-    the pairs of 1,000 arms fit into a processor's cache, but the pairs of 4,000 arms do
-    not.
+    The method compares all pairs of active arms, so the factor would be 16 if the same
+    share of arms were active at every depth. The threshold of a removal is larger with
+    more arms, so they are removed later, and 17.4 times as many pairs are compared.
     """
     small = Once(1000, share=0.3)
     large = Once(4000, share=0.3)
@@ -164,7 +164,7 @@ def once_growth() -> dict[str, Any]:
             " the cost)"
         ),
         "ratio": many / few,
-        "at_most": 24,
+        "at_most": 20,
         "seconds": many,
         "detail": f"{1e3 * few:.0f} ms and {1e3 * many:.0f} ms a run",
     }

@@ -17,12 +17,14 @@ from cobandit.replay.kernels.certain_pairs import (
 )
 from cobandit.replay.kernels.compiled_runs import compile_run, register
 from cobandit.replay.kernels.elimination import without
-from cobandit.replay.kernels.empirical_gaps import find_clearest, return_front
-from cobandit.replay.kernels.pair_squares import empty_squares, read_scores, sum_shared
+from cobandit.replay.kernels.empirical_gaps import return_front
+from cobandit.replay.kernels.pair_squares import read_scores, sum_shared
 from cobandit.replay.kernels.paired_gaps import (
+    Look,
     compare_pairs,
     empty_gaps,
-    remove_gaps,
+    find_largest_gap,
+    remove_gap,
 )
 from cobandit.replay.kernels.sampling import sample
 
@@ -45,13 +47,11 @@ def _play(p, terms, draws, seen, returned):
     costs = declared[terms.by_cost[::-1]]
     spent = 0.0
     depth = 0
-    # depth of the last comparison of pairs, which are compared only if an arm may leave
-    n_compared = 0
-    squares = empty_squares(n_objectives, n_arms)
-    gaps = empty_gaps(n_arms)
-    # positions of the arms among the k arms of the last comparison
+    # the last comparison of pairs, which are compared only if an arm may leave
+    look = Look(0, 0.0)
+    gaps = empty_gaps(n_objectives, n_arms)
+    # positions of the arms among the arms of the last comparison
     places = np.arange(n_arms)
-    k = n_arms
     evidence = empty_claims(n_arms if certainty else 0, n_objectives)
 
     while len(arms) > 1 and depth < n_instances:
@@ -77,22 +77,13 @@ def _play(p, terms, draws, seen, returned):
                 target = find_depth(np.cumsum(costs), depth, n_instances, limit - spent)
                 if target == n_instances or (certainty and depth < target):
                     break
-                if n_compared < depth:
-                    scores = read_scores(arms, n_compared, depth, draws, n_objectives)
-                    compare_pairs(
-                        arms,
-                        places,
-                        scores,
-                        depth,
-                        n_instances,
-                        seen.sums,
-                        squares,
-                        gaps,
+                if look.n < depth:
+                    scores = read_scores(arms, look.n, depth, draws, n_objectives)
+                    look = compare_pairs(
+                        arms, places, scores, depth, n_instances, seen.sums, gaps
                     )
-                    k = len(arms)
-                    n_compared = depth
-                    places = np.arange(k)
-                place, accepted = find_clearest(places, gaps.minus, gaps.plus)
+                    places = np.arange(len(arms))
+                place, accepted = find_largest_gap(places, look, gaps)
                 gap = gaps.plus[place] if accepted else gaps.minus[place]
                 unseen = (1 - depth / target) / (1 - target / n_instances)
                 if gap < sqrt(chance * unseen):
@@ -104,8 +95,8 @@ def _play(p, terms, draws, seen, returned):
             arms = without(arm, arms)
             places = without(place, places)
             costs = without(declared[arm], costs)
-            if n_compared == depth:
-                remove_gaps(place, k, places, gaps)
+            if look.n == depth:
+                remove_gap(place, places, look, gaps)
 
     sums, shared = sum_shared(arms, draws, seen.pulls, n_objectives)
     return_front(arms, sums, np.full(n_arms, shared), returned)

@@ -1,4 +1,10 @@
-"""Compiled classification gaps of paired t-statistics, as in `cobandit.CoPSIOnce`."""
+"""Compiled classification gaps of paired t-statistics, as in `cobandit.CoPSIOnce`.
+
+Only the sums of squared differences are stored per pair of arms. `compare_pairs` reads
+all of them once, and finds Delta^- of every arm. Few statistics are computed again:
+those of an arm whose Delta^- was determined by a removed arm, and those of an arm on
+the front, until its Delta^+ cannot be the largest gap.
+"""
 
 from math import inf, sqrt
 from typing import NamedTuple
@@ -8,69 +14,74 @@ import numpy as np
 from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.replay.kernels._cache import inner
-from cobandit.replay.kernels.pair_squares import add_squares
+from cobandit.replay.kernels.empirical_gaps import find_clearest, find_least
+from cobandit.replay.kernels.pair_squares import add_squares, empty_squares
+
+
+class Look(NamedTuple):
+    """A comparison of the active arms, whose positions number them until the next."""
+
+    #: Number of instances on which the arms are compared.
+    n: int
+    #: Squared standard error of a mean difference, per unit of its scatter.
+    per_scatter: float
 
 
 class Gaps(NamedTuple):
-    """Classification gaps of the k arms of the last comparison.
+    """Classification gaps of the k arms of the last comparison."""
 
-    Arms are numbered by their position in this comparison. When an arm is removed, only
-    the gaps that it determined are computed again.
-    """
-
-    #: Shape (K, K), for i < j < k: smallest of the D statistics of j over i.
+    #: Shape (D, K, K), for i < j < k: sums of squared differences.
+    squares: np.ndarray
+    #: Shape (D, K): means.
+    means: np.ndarray
+    #: Shape (K,): smallest of the D statistics of each later arm over one arm.
     low: np.ndarray
-    #: Shape (K, K), for i < j < k: largest of the D statistics of j over i.
+    #: Shape (K,): largest of the D statistics of each later arm over one arm.
     high: np.ndarray
-    #: Shape (K,): Delta^-.
+    #: Shape (K,): Delta^- of a dominated arm, and 0 on the front.
     minus: np.ndarray
-    #: Shape (K,): the arm that attains the maximum in Delta^-.
+    #: Shape (K,): the arm that attains the maximum in Delta^-; -1 on the front.
     above: np.ndarray
-    #: Shape (K,): Delta^+ of arms on the front.
+    #: Shape (K,): Delta^+ of an arm on the front, or a bound if it is not the largest.
     plus: np.ndarray
-    #: Shape (K,): the arm that attains the minimum in Delta^+.
-    nearest: np.ndarray
 
 
 @inner
-def empty_gaps(n_arms):
-    """Return uninitialised arrays for gaps."""
+def empty_gaps(n_objectives, n_arms):
+    """Return sums of zero, and uninitialised arrays for the gaps."""
     return Gaps(
-        np.empty((n_arms, n_arms)),
-        np.empty((n_arms, n_arms)),
+        empty_squares(n_objectives, n_arms),
+        np.empty((n_objectives, n_arms)),
         np.empty(n_arms),
-        np.zeros(n_arms, dtype=np.int64),
         np.empty(n_arms),
-        np.zeros(n_arms, dtype=np.int64),
+        np.empty(n_arms),
+        np.empty(n_arms, dtype=np.int64),
+        np.empty(n_arms),
     )
 
 
 @inner
-def compare_pairs(arms, places, scores, n, n_instances, sums, squares, gaps):
-    """Add new scores; compute the statistics of all pairs of arms, and the gaps."""
-    per_scatter = (1 - n / n_instances) / (n * n)
+def compare_pairs(arms, places, scores, n, n_instances, sums, gaps):
+    """Add new scores; compute the statistics of all pairs of arms, and Delta^-."""
+    look = Look(n, (1 - n / n_instances) / (n * n))
     k = len(arms)
 
-    means = np.ascontiguousarray((sums[arms] / n).T)
-    gaps.minus[:k] = -inf
-    gaps.above[:k] = 0
+    gaps.means[:, :k] = (sums[arms] / n).T
+    gaps.minus[:k] = 0.0
+    gaps.above[:k] = -1
     for a in range(k):
-        add_squares(a, places, scores, squares)
-        low = gaps.low[a, a + 1 : k]
-        high = gaps.high[a, a + 1 : k]
+        add_squares(a, places, scores, gaps.squares)
+        low = gaps.low[a + 1 : k]
+        high = gaps.high[a + 1 : k]
         for b in range(len(low)):
             low[b] = inf
             high[b] = -inf
-        for d in range(len(squares)):
-            sums_of_squares = squares[d, a, a + 1 : k]
-            others = means[d, a + 1 :]
-            mean = means[d, a]
+        for d in range(len(gaps.squares)):
+            squares = gaps.squares[d, a, a + 1 : k]
+            others = gaps.means[d, a + 1 : k]
+            mean = gaps.means[d, a]
             for b in range(len(low)):
-                difference = others[b] - mean
-                difference = difference if abs(difference) > TIE else 0.0
-                scatter = sums_of_squares[b] - n * (difference * difference)
-                scatter = (scatter if scatter > 0.0 else 0.0) + PRIOR_VARIANCE
-                statistic = difference / sqrt(scatter * per_scatter)
+                statistic = _find_statistic(others[b] - mean, squares[b], look)
                 low[b] = statistic if statistic < low[b] else low[b]
                 high[b] = statistic if statistic > high[b] else high[b]
 
@@ -85,75 +96,85 @@ def compare_pairs(arms, places, scores, n, n_instances, sums, squares, gaps):
                 gaps.minus[a] = low[b]
                 gaps.above[a] = a + 1 + b
 
-    for a in range(k):
-        _find_plus(a, k, gaps)
+    return look
 
 
 @inner
-def _find_weakest(a, b, gaps):
-    """Return m(a, b), the smallest statistic of b over a."""
-    return gaps.low[a, b] if a < b else -gaps.high[b, a]
+def _find_statistic(difference, squares, look):
+    """Return the paired t-statistic of a difference of means."""
+    difference = difference if abs(difference) > TIE else 0.0
+    scatter = squares - look.n * (difference * difference)
+    scatter = (scatter if scatter > 0.0 else 0.0) + PRIOR_VARIANCE
+    return difference / sqrt(scatter * look.per_scatter)
 
 
 @inner
-def _find_minus(a, k, gaps):
-    """Fill Delta^- of arm a, the largest m(a, b) over all remaining arms b."""
-    largest = -inf
-    above = 0
-    for b in range(k):
-        # Delta^- of a removed arm is infinite
-        if b != a and gaps.minus[b] < inf and _find_weakest(a, b, gaps) > largest:
-            largest = _find_weakest(a, b, gaps)
-            above = b
-    gaps.minus[a] = largest
-    gaps.above[a] = above
+def _find_extremes(a, b, look, gaps):
+    """Return m(a, b) and M(b, a), the extreme statistics of b over a."""
+    low = inf
+    high = -inf
+    for d in range(len(gaps.squares)):
+        difference = gaps.means[d, b] - gaps.means[d, a]
+        squares = gaps.squares[d, min(a, b), max(a, b)]
+        statistic = _find_statistic(difference, squares, look)
+        low = min(low, statistic)
+        high = max(high, statistic)
+    return low, high
 
 
 @inner
-def _find_term(a, b, gaps):
-    """Return the smaller of M(a, b) and M(b, a)^+ + (Delta_b^-)^+."""
-    needed = max(-_find_weakest(b, a, gaps), 0.0) + max(gaps.minus[b], 0.0)
-    return min(-_find_weakest(a, b, gaps), needed)
+def _find_minus(a, places, look, gaps):
+    """Fill Delta^- of arm a, the largest positive m(a, b) over the arms b."""
+    gaps.minus[a] = 0.0
+    gaps.above[a] = -1
+    for b in places:
+        if b != a:
+            low, _ = _find_extremes(a, b, look, gaps)
+            if low > gaps.minus[a]:
+                gaps.minus[a] = low
+                gaps.above[a] = b
 
 
 @inner
-def _find_plus(a, k, gaps):
-    """Fill Delta^+ of an arm, if it is on the front."""
-    if gaps.minus[a] > 0.0:
-        return
-    smallest = inf
-    nearest = 0
-    for b in range(k):
-        if b != a and gaps.minus[b] < inf and _find_term(a, b, gaps) < smallest:
-            smallest = _find_term(a, b, gaps)
-            nearest = b
-    gaps.plus[a] = smallest
-    gaps.nearest[a] = nearest
+def _find_plus(a, places, look, gaps, enough):
+    """Return Delta^+ of an arm on the front, or a bound below ``enough``.
 
-
-@inner
-def remove_gaps(gone, k, places, gaps):
-    """Update the gaps of the arms at ``places`` after one of the k arms is removed.
-
-    The time is O(k) per gap that the removed arm determined. Computing all gaps would
-    take O(k^2).
+    Delta^+ is the smallest of min{M(a, b), M(b, a)^+ + Delta_b^-} over the other arms
+    b. The search ends as soon as a term is below ``enough``.
     """
-    minus = gaps.minus
-    minus[gone] = inf
-    freed = places[gaps.above[places] == gone]
+    smallest = inf
+    for b in places:
+        if b != a:
+            low, high = _find_extremes(a, b, look, gaps)
+            smallest = min(smallest, min(-low, max(high, 0.0) + gaps.minus[b]))
+        if smallest < enough:
+            break
+    return smallest
 
-    # only a positive Delta^-, that of a dominated arm, enters the gaps of other arms
-    dominated = freed[minus[freed] > 0.0]
-    for j in freed:
-        _find_minus(j, k, gaps)
+
+@inner
+def find_largest_gap(places, look, gaps):
+    """Return the arm with the largest gap, as in `find_clearest`.
+
+    The second returned value is whether the arm is on the front.
+    """
+    largest = 0.0
     for a in places:
-        if gaps.nearest[a] == gone:
-            _find_plus(a, k, gaps)
+        largest = max(largest, gaps.minus[a])
+    for a in places:
+        if gaps.minus[a] == 0.0:
+            enough = find_least(largest)
+            gaps.plus[a] = _find_plus(a, places, look, gaps, enough)
+            largest = max(largest, gaps.plus[a])
+    return find_clearest(places, gaps.minus, gaps.plus)
 
-    for j in dominated:
-        _find_plus(j, k, gaps)
-        # its Delta^- has decreased, so its term in other gaps may have decreased
-        for a in places:
-            if a != j and minus[a] <= 0.0 and _find_term(a, j, gaps) < gaps.plus[a]:
-                gaps.plus[a] = _find_term(a, j, gaps)
-                gaps.nearest[a] = j
+
+@inner
+def remove_gap(gone, places, look, gaps):
+    """Update Delta^- of the arms at ``places`` after one arm is removed.
+
+    The time is O(k) per arm whose Delta^- the removed arm determined.
+    """
+    for a in places:
+        if gaps.above[a] == gone:
+            _find_minus(a, places, look, gaps)
