@@ -191,7 +191,7 @@ class Fault:
 
 
 class TableError(CobanditError):
-    """A table, card, plan, log, run or option has faults.
+    """A table, its card (description), a plan, log, run or option has faults.
 
     The message lists every fault.
 

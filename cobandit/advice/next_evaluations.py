@@ -164,7 +164,7 @@ def plan_next(
 
 
 class PlannedLook(NamedTuple):
-    """A future comparison of all configurations in a race (a look)."""
+    """A future comparison (look) of all configurations in a `cobandit.ParetoRace`."""
 
     pulls: Ints  #: shape (K,), further evaluations of each arm before this look
     cost: float  #: cost of these evaluations

@@ -137,7 +137,7 @@ def check_repeats(plan: Plan) -> None:
 
 
 def check_certified(plan: Plan) -> None:
-    """Raise an error if the proof of a certified race does not apply to the plan."""
+    """Raise an error if the proof for certified runs does not apply to the plan."""
     options = plan.strategy.given
     if not options.get("certified"):
         return

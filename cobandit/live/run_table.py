@@ -138,7 +138,10 @@ def card_of(stage: MainStage, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def report_of(stage: MainStage, frame: pd.DataFrame) -> list[str]:
-    """Return lines on the origin of the table, which become comments of its card."""
+    """Return lines on the origin of the table, for comments in its card.
+
+    The card is the YAML file that describes the table.
+    """
     plan = stage.plan
     method = f"{plan.method.name} {plan.method.options or ''}".rstrip()
     state = "over" if stage.policy.finished else "not over"

@@ -261,7 +261,7 @@ class Paired:
     def gap_influence(
         self, arm: int, others: Ints
     ) -> tuple[Floats, Floats, Ints, Ints]:
-        """Return the gaps of an arm to other arms, with influences and counts.
+        """Return differences of an arm to other arms, with influences and counts.
 
         Returns
         -------
@@ -337,13 +337,13 @@ class Paired:
             yield self._judge(block, SharedMeans(*fields))
 
     def _cut(self, arms: Ints) -> Iterator[Ints]:
-        """Yield blocks of arms whose evaluations and gaps fit into memory."""
+        """Yield blocks of arms whose evaluations and differences fit into memory."""
         width = dense.BLOCK_SIZE // (self.n_compared * len(self.costs))
         for block in self.evaluations.blocks(arms):
             yield from dense.cut_runs(block, width)
 
     def _judge(self, arms: Ints, compared: SharedMeans) -> PairGaps:
-        """Return the t-statistics of gaps; they are infinite for certain equalities."""
+        """Return t-statistics of mean differences, infinite for certain equalities."""
         rows = self.n_compared
         gaps = compared.gaps[:rows]
         squares = compared.squares[:rows]

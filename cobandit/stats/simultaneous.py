@@ -7,9 +7,9 @@ distribution of the largest statistic is simulated. Every instance gets a standa
 normal weight, the same for all configurations and objectives, so simulated errors are
 correlated like the errors of the means. Memberships that are decided at one step are
 removed, so the next step has fewer comparisons (Romano and Wolf, Econometrica 73,
-2005). If a gap shows by more than three standard errors that an arm does not dominate
-another, this comparison is left out, because it cannot cause an error (Hansen, Journal
-of Business and Economic Statistics 23, 2005).
+2005). If the difference of two means shows by more than three standard errors that an
+arm does not dominate another, this comparison is left out, because it cannot cause an
+error (Hansen, Journal of Business and Economic Statistics 23, 2005).
 
 Student's distribution is from `scipy.special`, because importing `scipy.stats` takes as
 long as a whole recommendation.

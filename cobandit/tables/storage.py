@@ -221,7 +221,7 @@ def check_name(path: Path) -> None:
 
 
 def _says_all(card: Card, table: EvaluationTable, frame: pd.DataFrame) -> bool:
-    """Return whether reading the written card and rows would give the same table."""
+    """Return whether reading the written rows and description gives the same table."""
     if frame.duplicated(["config", "instance"]).any():
         return False
     copy = EvaluationTable.from_records(frame, card, table.name)

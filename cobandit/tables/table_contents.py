@@ -1,4 +1,4 @@
-"""The contents of a table: its card, names, counts and rows."""
+"""The contents of a table: its description (card), names, counts and rows."""
 
 from __future__ import annotations
 

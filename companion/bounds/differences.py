@@ -1,12 +1,13 @@
 r"""Theorem 2 by concentration of differences of means (ours).
 
-Active arms have equal numbers of pulls, and gap elimination uses only differences of
-their means. Let X be the difference of a reward of one arm and a reward of another. The
-rewards are independent and in [0, 1], so that :math:`\mathrm E\, e^{s(X - \mathrm E X)}
-\le e^{s^2/8 + s^2/8} = e^{s^2/4}`. The variance proxy of a difference is twice the
-variance proxy of a reward, but the allowed error of a difference is twice the allowed
-error of a mean. Together, this doubles the exponent. Let :math:`\hat D_n` be the mean
-of n such differences, and D its expectation. By Ville's inequality, for every real N,
+Active arms have equal numbers of pulls, and elimination by classification gaps uses
+only differences of their means. Let X be the difference of a reward of one arm and a
+reward of another. The rewards are independent and in [0, 1], so that :math:`\mathrm E\,
+e^{s(X - \mathrm E X)} \le e^{s^2/8 + s^2/8} = e^{s^2/4}`. The variance proxy of a
+difference is twice the variance proxy of a reward, but the allowed error of a
+difference is twice the allowed error of a mean. Together, this doubles the exponent.
+Let :math:`\hat D_n` be the mean of n such differences, and D its expectation. By
+Ville's inequality, for every real N,
 
 .. math:: \Pr\bigl[\exists n \ge N:\ |\hat D_n - D| \ge x\bigr] \le 2 e^{-N x^2} .
 

@@ -170,7 +170,7 @@ def bernstein_serfling_tail(
 
 
 def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
-    """Return the gaps from the largest to the second smallest, after checking inputs.
+    """Return classification gaps from the largest to the second smallest, checked.
 
     Raises `CobanditError` if a gap is negative or the lengths do not match.
     """
@@ -186,7 +186,7 @@ def _phases(depths: Sequence[int], gaps: ArrayLike) -> np.ndarray:
 
 
 def _zero_gap_bound(n: int, n_instances: int) -> float:
-    """Return the error bound at a gap of zero: zero if n = N, and infinity otherwise.
+    """Return the error bound at a classification gap of zero: infinite unless n = N.
 
     Only evaluating every instance can resolve a tie.
     """

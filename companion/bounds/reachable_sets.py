@@ -3,7 +3,7 @@ r"""Sets of arms that can be active together, and the complexity over them (ours
 The complexity :math:`H_{\mu,c}` is a maximum over all sets of k arms. But as long as
 empirical means are close to the true means, the true means nearly determine the order
 of removals. For example, expensive arms that are easy to classify are removed before
-gaps become small.
+classification gaps become small.
 """
 
 from collections.abc import Callable
@@ -191,8 +191,8 @@ def largest_complexity(
 ) -> float:
     """Return the largest ratio of a set's cost to a squared gap, over all given sets.
 
-    The ratio of a set of k arms has the k-th smallest gap. Each array of ``sets`` has
-    the masks of all sets of one size.
+    The ratio of a set of k arms has the k-th smallest classification gap. Each array of
+    ``sets`` has the masks of all sets of one size.
     """
     return max(
         float((active @ costs).max() / gaps[active[0].sum() - 1] ** 2)

@@ -116,7 +116,10 @@ def contrast_rows(
 
 
 def _ratios(cells: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return the value of each contrast as text, by its pair of keys."""
+    """Return the value of each contrast as text, by its pair of keys.
+
+    A contrast is a comparison of two methods.
+    """
     single = cells[cells["against"].isna() & cells["experiment"].isin(QUANTITIES)]
     keys = single[["dataset", "experiment", "rho", "method", "quantity"]].itertuples(
         index=False

@@ -1,4 +1,4 @@
-"""HTML table of the claims, and a table and a figure of the contrasts."""
+"""HTML table of the claims, and displays of comparisons of two methods (contrasts)."""
 
 from collections.abc import Mapping
 from html import escape

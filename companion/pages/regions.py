@@ -247,8 +247,9 @@ def describe_leader(row: pd.Series) -> str:
 def excess_losses(outcomes: pd.DataFrame, selection: str) -> pd.DataFrame:
     """Return the excess loss of each method over the best method of each cell.
 
-    The result has one row per cell and one column per method. If nothing is known about
-    the problem, choose the method with the smallest mean excess loss.
+    A cell is one kind of problems at one budget. The result has one row per cell and
+    one column per method. If nothing is known about the problem, choose the method with
+    the smallest mean excess loss.
 
     Examples
     --------

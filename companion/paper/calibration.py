@@ -77,6 +77,8 @@ def coverage(calibrated: pd.DataFrame) -> pd.Series:
 def widening(calibrated: pd.DataFrame) -> float:
     """Return the smallest widening at which 95 % intervals contain 95 % of contrasts.
 
+    A contrast is a comparison of two methods.
+
     Only tables with odd numbers are used. The tables with even numbers test the result.
 
     Returns

@@ -209,6 +209,8 @@ def predict(
 def choose_word(p: float, inside: bool, width: float, remoteness: float) -> str:
     """Return the verdict on a contrast by the rule of ``book/protocol.md``.
 
+    A contrast is a comparison of two methods.
+
     Parameters
     ----------
     p : float

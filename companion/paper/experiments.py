@@ -265,7 +265,8 @@ def facts(table: EvaluationTable) -> pd.DataFrame:
     """Compute the statistics of a table that the paper reports about its tables.
 
     The statistics are the columns of Table 1 and the range of profiling costs. For the
-    14 arms, they also include the size of the front and the smallest gap.
+    14 arms, they also include the size of the front and the smallest classification
+    gap.
 
     Returns
     -------

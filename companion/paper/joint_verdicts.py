@@ -95,7 +95,7 @@ def judge_together(plays: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
 def _score_printed(
     contrasts: Sequence[Contrast], predictions: Sequence[Prediction]
 ) -> Floats:
-    """Return the score of each contrast at the paper's printed values."""
+    """Return the score of each comparison of two methods at the printed values."""
     printed = judged_values()
     return np.array(
         [

@@ -250,7 +250,7 @@ PLACE = ["dataset", "quantity", "method", "rho"]
 
 
 def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that differ from a used value by more than a tenth.
+    """Return the rows of a summary that differ from a used value by more than a tenth.
 
     The columns ``value`` and ``half_unit`` describe the used value.
     """
@@ -263,9 +263,9 @@ def _missed_values(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _print_missed(cells: pd.DataFrame, missed: pd.DataFrame) -> pd.DataFrame:
-    """Replace the means of some cells by printed values.
+    """Replace the means of some rows of a summary by printed values.
 
-    Paired comparisons with these cells are dropped.
+    Paired comparisons with these rows are dropped.
     """
     cells = cells.copy()
     cells.loc[missed.index, "mean"] = missed["value"]
@@ -287,7 +287,7 @@ SIDES = ("method", "against")
 
 
 def _at_the_end(cells: pd.DataFrame) -> pd.Series:
-    """Return the mask of cells about whole runs or about the end of a trajectory."""
+    """Return the mask of rows about whole runs or about the end of a trajectory."""
     return cells["spent"].isna() | (
         cells["spent"] == cells.groupby("dataset")["spent"].transform("max")
     )

@@ -168,8 +168,8 @@ def pulls_near_the_front(table: EvaluationTable) -> float:
     """Return CoPSI's pulls of arms with small gaps, relative to all arms.
 
     The result is the mean number of pulls over the half of the arms with the smallest
-    gaps, divided by the mean over all arms. Only the arms of the identification
-    experiment are replayed.
+    classification gaps, divided by the mean over all arms. Only the arms of the
+    identification experiment are replayed.
     """
     arms = experiments.structured_subset(table)
     pulls = _mean_pulls(arms, "CoPSI", max(experiments.IDENTIFICATION_RHO))
@@ -181,8 +181,8 @@ def pulls_of_ambiguous(table: EvaluationTable) -> float:
     """Return CoPSI's pulls of arms with small gaps, relative to uniform allocation.
 
     The result is CoPSI's mean number of pulls over the half of the arms with the
-    smallest gaps, divided by the same mean under uniform allocation. All arms of the
-    table are replayed.
+    smallest classification gaps, divided by the same mean under uniform allocation. All
+    arms of the table are replayed.
     """
     rho = max(experiments.FULL_SET_RHO)
     near = np.argsort(table.problem.classification_gaps)[: table.n_arms // 2]

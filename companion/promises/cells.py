@@ -30,7 +30,10 @@ class Subject(Protocol):
     CELLS: tuple[str, ...]
 
     def play(self, cell: str, runs: int, rng: np.random.Generator) -> list[Outcome]:
-        """Run the test of a cell and return one outcome per promise."""
+        """Run the test of a cell and return one outcome per promise.
+
+        A cell is one way to draw tables.
+        """
 
 
 #: Subjects by the name of their section in the results.

@@ -91,8 +91,8 @@ def first_phase_error(
     r"""Return the exact probability that the best arm is last after the first phase.
 
     This is a lower bound on the error of CoPSI. All other arms are equal. If the best
-    arm has strictly fewer successes than each other arm, its empirical gap is the
-    largest, so it is rejected, and the returned set is wrong.
+    arm has strictly fewer successes than each other arm, its empirical classification
+    gap is the largest. The best arm is then rejected, and the returned set is wrong.
 
     Parameters
     ----------

@@ -176,6 +176,7 @@ def lemma_trials(
 def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
     r"""Return means of six arms, and errors that mislead gap elimination.
 
+    Gap elimination removes the arm with the largest classification gap in each phase.
     All numbers are in units of 1/64. Only the second arm dominates the first, by the
     tiny ``margin``. The last arm has the largest gap, which is 8. With errors of x, the
     gap of the second arm is 4x - 2 margin, and the gap of the last arm is 8 - 4x. If x
@@ -220,7 +221,8 @@ def sharp_example(share: float, margin: float = 1e-3) -> tuple[Floats, Floats]:
 def misleads(means: Floats, signs: Floats, share: float) -> bool:
     """Return whether given errors in the first phase lead to a wrong set.
 
-    The errors have the given signs. Their size is ``share`` times the largest gap.
+    The errors have the given signs. Their size is ``share`` times the largest
+    classification gap.
 
     Examples
     --------
@@ -243,6 +245,7 @@ def local_search(
 ) -> tuple[float, float, int]:
     """Search near `sharp_example` for smaller errors that mislead gap elimination.
 
+    Gap elimination removes the arm with the largest classification gap in each phase.
     The search changes means and signs of errors at random. A change is kept if smaller
     errors than before then lead to a wrong set.
 

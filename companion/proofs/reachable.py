@@ -214,7 +214,7 @@ APART = 1e-3
 def three_arms(within: float) -> Floats:
     """Return means of three arms with one objective.
 
-    The last two means differ by ``within`` times the largest gap.
+    The last two means differ by ``within`` times the largest classification gap.
     """
     return np.array([[0.9], [0.1 + 0.8 * within], [0.1]])
 

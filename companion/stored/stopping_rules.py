@@ -196,7 +196,9 @@ def count_wins(rewards: Floats) -> Floats:
 
 
 def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run a race with sign tests on won instances and Holm's correction.
+    """Run a race (elimination on shared instances) with sign tests of won instances.
+
+    The tests have Holm's correction.
 
     Arm i wins an instance against arm j if arm i dominates arm j on this instance. Arms
     are only removed, never returned early, so the race ends with a single arm or after
@@ -225,7 +227,9 @@ def race_by_signs(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
 
 
 def race_by_ratios(rewards: Floats, costs: Floats, tolerance: float) -> Outcome:
-    """Run a race with Wald's likelihood ratios of the numbers of won instances.
+    """Run a race (elimination on shared instances) with Wald's likelihood ratios.
+
+    The ratios are of the numbers of won instances.
 
     The test of a pair ends if it shows that one arm wins more instances than the other,
     or that the two are equivalent.

@@ -1,4 +1,4 @@
-"""Importing logs: reading and checking them, and writing a table and its card."""
+"""Importing logs: reading and checking them, and writing a table with a description."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def import_logs(
 def _add_counts(
     result: ImportResult, earlier: Earlier | None, notes: Notes
 ) -> dict[str, Any]:
-    """Return the numbers of flawed evaluations, as fields of the card.
+    """Return the numbers of flawed evaluations, for the table's description (card).
 
     Counts of a configuration in this import replace its counts in the earlier table.
     """
@@ -173,7 +173,7 @@ def _name_option(field: str) -> str:
 
 
 def _name_card_option(field: str) -> str:
-    """Return the name of the option that sets a field of the card."""
+    """Return the name of the option that sets a field of the table's description."""
     named = {
         "": "title, --kind or another option of the card",
         "objectives": "objective",
@@ -197,7 +197,10 @@ def _validate(result: ImportResult, card: Card, name: str) -> None:
 def _fields(
     result: ImportResult, earlier: Earlier | None, output: Path
 ) -> dict[str, Any]:
-    """Return the fields of the card; those not measured are as on an earlier card."""
+    """Return the fields of the table's card; those not measured keep earlier values.
+
+    The card is the YAML file that describes the table.
+    """
     n_profiling = default_profiling(result.frame["instance"].nunique())
     measured = {
         "records": output.name,
