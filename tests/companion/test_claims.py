@@ -80,11 +80,12 @@ def test_identifiers_never_change():
 
 @pytest.mark.slow
 def test_claim_without_identifier_is_refused(tested, monkeypatch):
-    # the rows that take longest to compute
-    monkeypatch.setattr(claims, "remark_rows", lambda *_: [])
+    for other in ("contrast_rows", "ordering_rows", "remark_rows", "number_rows"):
+        monkeypatch.setattr(claims, other, lambda *_: [])
     new = tested.iloc[:1].assign(statement="Theorem 3")
+    statements = pd.concat([tested, new])
     with bad_argument("no-identifier", "claims.yml", ["'Theorem 3'"]):
-        claims.every_claim(statements=pd.concat([tested, new]))
+        claims.every_claim(statements=statements, words=pd.DataFrame())
 
 
 def test_links_to_claims_exist():
