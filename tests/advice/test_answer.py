@@ -363,7 +363,9 @@ def make_sparse():
     return shapes.make_leaderboard(100, seen=0.05)
 
 
-@pytest.mark.parametrize("make", [shapes.make_agents, make_sparse])
+@pytest.mark.parametrize(
+    "make", [shapes.make_agents, pytest.param(make_sparse, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("budget", [None, 0.01, 30])
 def test_next_evaluations_have_number_and_price(make, budget):
     advice = cb.recommend(make(), budget, replications=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import jupytext
@@ -41,6 +42,12 @@ PRINTED = {
 each_source = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 
 
+@cache
+def read_stored(source: Path) -> nbformat.NotebookNode:
+    """Read the notebook with outputs of a page. Tests do not change it."""
+    return nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+
+
 def cells(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     return [(cell.cell_type, cell.source.strip()) for cell in notebook.cells]
 
@@ -56,7 +63,7 @@ def test_paired_files_have_the_same_cells(source):
     stored = source.with_suffix(".ipynb")
     assert stored.exists(), f"{stored.name} is missing: run `make notebooks`"
     source_notebook = for_jupyter(jupytext.read(source), source.stem)
-    stored_notebook = nbformat.read(stored, as_version=4)
+    stored_notebook = read_stored(source)
     assert cells(source_notebook) == cells(stored_notebook), (
         f"{source.name} and {stored.name} differ: run `make notebooks`"
     )
@@ -77,7 +84,7 @@ def test_stored_notebook_has_a_source(stored):
 
 @each_source
 def test_stored_notebook_was_run_in_order_and_without_error(source):
-    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    notebook = read_stored(source)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell.outputs]
@@ -129,7 +136,7 @@ def test_every_picture_has_a_description(source):
 
 @each_source
 def test_notebook_stands_alone_without_the_book(source):
-    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    notebook = read_stored(source)
     shown = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     shown += [output.get("data", {}).get("text/markdown", "") for output in outputs]
@@ -139,7 +146,7 @@ def test_notebook_stands_alone_without_the_book(source):
 @each_source
 def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
     """Every name that the prose uses is glued on the tables of the stored page."""
-    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    notebook = read_stored(source)
     written = [
         cell for cell in notebook.cells if WRITES_TEXT in cell.metadata.get("tags", [])
     ]
@@ -156,7 +163,7 @@ def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
 
 @each_source
 def test_page_ends_with_its_run_instructions(source):
-    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    notebook = read_stored(source)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code[-1].source == f'how_to_run("{source.stem}")'
     text = code[-1].outputs[0].data["text/markdown"]
@@ -177,7 +184,7 @@ def test_star_in_a_computed_sentence_is_not_emphasis(source):
     """L* within words between stars would end the emphasis early."""
     outputs = [
         output
-        for cell in nbformat.read(source.with_suffix(".ipynb"), as_version=4).cells
+        for cell in read_stored(source).cells
         for output in cell.get("outputs", [])
     ]
     texts = [output.get("data", {}).get("text/markdown", "") for output in outputs]
@@ -205,7 +212,7 @@ def test_tables_of_reconstructions_are_labelled(source):
     """Pages about reconstructions say so in captions, others in captions or cells."""
     known = tables.datasets()
     reconstructions = known.loc[known["kind"] == "reconstruction", "name"].tolist()
-    notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    notebook = read_stored(source)
     default = "\n".join(cell.source for cell in parameters_of(notebook))
     named = {name for name in known["name"] if f'"{name}"' in default}
     about_them = source.stem in OF_THE_RECONSTRUCTIONS or (
