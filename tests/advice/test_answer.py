@@ -456,6 +456,7 @@ def test_rivals_are_the_dominating_arms(name):
         )
 
 
+@pytest.mark.slow
 def test_command_explains_excludes_and_shows_all(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = shapes.make_short_list()

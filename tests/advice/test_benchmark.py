@@ -140,6 +140,7 @@ def test_exact_ties_raise_no_question_on_an_exhausted_benchmark():
     assert np.isinf(cb.recommend(combined, replications=2).questions["price"]).any()
 
 
+@pytest.mark.slow
 def test_benchmark_larger_than_its_table_is_not_exhausted(tmp_path):
     """After 60 of 100 instances, as the card states, no answer is called exact."""
     table = drawn(np.random.default_rng(4), MEANS, COSTS, 60)

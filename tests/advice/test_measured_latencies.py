@@ -79,6 +79,7 @@ def test_every_answer_shows_the_measured_column(timed, tmp_path):
     assert plain["measured"] == {"speed": "seconds"}
 
 
+@pytest.mark.slow
 def test_narrow_terminal_points_to_the_measured_values(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
 
@@ -88,6 +89,7 @@ def test_narrow_terminal_points_to_the_measured_values(timed, tmp_path):
     assert "seconds: in a wider terminal, or with --html" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_last_line_lists_further_options_of_the_command(timed, tmp_path):
     cb.save(timed, tmp_path / "timed.parquet")
 

@@ -140,6 +140,7 @@ def test_count_of_contrasts_outside_matches_shown_intervals(rows):
     assert outside.sum() == (judged["p"] <= 0.05).sum()
 
 
+@pytest.mark.slow
 def test_contrasts_are_sorted_by_word():
     judged = paper.judge_contrasts(results.read_result("posterior"))
     (ax,) = claims_display.draw_contrasts(judged).axes
@@ -248,6 +249,7 @@ def test_every_row_has_claim_and_place(rows):
     assert np.sign(np.subtract(ends, 1)).tolist() == [1, -1]
 
 
+@pytest.mark.slow
 def test_measured_tables_replace_the_papers_tables():
     """Word sums stand for GSM8K, and PIQA's questions for PIQA."""
     part = results.read_result("measured")

@@ -96,6 +96,7 @@ def test_printed_contrasts_are_right():
     assert np.exp(errors.of(printed)) == pytest.approx(odds, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_words_of_centred_shifted_and_few_tables(
     plays,
 ):

@@ -138,6 +138,7 @@ def test_measures_of_tables(tables):
     assert (remarks.near_boundary(gsm8k), remarks.near_boundary(piqa)) == (0, 1)
 
 
+@pytest.mark.slow
 def test_false_remarks_about_runs_fail():
     """A worthless first arm is avoided at once; equal arms are not avoided."""
     plain = table("gsm8k", [(0.0, 0.0), (1.0, 1.0)], [10.0] * 2)

@@ -61,6 +61,7 @@ def test_recomputed_result_of_unbundled_table_matches(name, mirror):
         results.recompute(name, *arguments)
 
 
+@pytest.mark.slow
 def test_result_without_its_table_is_not_recomputed(stored, capsys):
     before = (stored / "manifest.json").read_text()
     results.make(["swebench", "ledger"], workers=1)

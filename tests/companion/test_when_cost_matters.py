@@ -244,6 +244,7 @@ def test_redrawn_questions_widen_the_intervals():
     assert (spread["least"] < spread["most"]).all()
 
 
+@pytest.mark.slow
 def test_dividing_pays_from_its_cost_ratio_on():
     """Check the page's first lines by differences of two standard errors."""
     outcomes = results.read_result("regions").query("selection == 'online'")

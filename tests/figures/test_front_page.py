@@ -113,6 +113,7 @@ def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synth
     assert not (tmp_path / "front.html").exists()
 
 
+@pytest.mark.slow
 def test_sliders_begin_at_the_given_condition(synthetic):
     """A margin below the best becomes a rounded mean, so the choice is marked."""
     advice = cb.recommend(synthetic, within={"accuracy": 0.052}, replications=2)
@@ -127,6 +128,7 @@ def test_sliders_begin_at_the_given_condition(synthetic):
     assert meets.index[0] == advice.choice.configuration
 
 
+@pytest.mark.slow
 def test_legend_lists_only_present_statuses(synthetic):
     advice = cb.recommend(synthetic, about="benchmark", replications=2)
     assert advice.arms["front_settled"].all()
@@ -151,6 +153,7 @@ def test_page_shows_the_front_before_all_others(synthetic, tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("minimum", "outcome"), [(0.8, "chosen: frontier-cot-t0.0"), (0.99, "chosen: none")]
 )

@@ -572,6 +572,7 @@ def test_equally_long_lists_of_records_are_not_guessed_at():
     assert fault.code == "no-records" and fault.remedy.endswith("--records a or b")
 
 
+@pytest.mark.slow
 def test_files_without_the_named_columns_are_skipped():
     mteb()
     done = import_logs(paths=["files"], **KINDS["MTEB"][1])
