@@ -36,19 +36,20 @@ EXHIBITS = (
         "Table 1",
         "tab:data",
         "108 configurations of GSM8K and 132 of PIQA differ in mean accuracy, latency"
-        " and tokens; seven of each are Pareto-optimal.",
+        " and tokens. Seven of each are Pareto-optimal.",
     ),
     Exhibit(
         "Figure 1",
         "fig:landscape",
-        "Accuracy and efficiency trade off among the configurations; a few make up the"
-        " front.",
+        "Accuracy and efficiency trade off among the configurations, and a few of them"
+        " make up the front.",
     ),
     Exhibit(
         "Figure 2",
         "fig:main-results",
-        "CoHV-UCB loses less efficiency than the other online policies, by more on PIQA"
-        " (a, b); among fourteen arms CoPSI errs least at the largest budget (c, d).",
+        "CoHV-UCB loses less efficiency than the other online policies, and its lead is"
+        " larger on PIQA (a, b). Among fourteen arms CoPSI errs least at the largest"
+        " budget (c, d).",
     ),
     Exhibit(
         "Figure 3",
@@ -58,20 +59,19 @@ EXHIBITS = (
     Exhibit(
         "Figure 4",
         "fig:online-trajectory",
-        "Along a run CoHV-UCB's lead shows early, and its last fifty pulls lose"
-        " little.",
+        "CoHV-UCB's lead shows early in a run, and its last fifty pulls lose little.",
     ),
     Exhibit(
         "Figure 5",
         "fig:full-f1",
-        "On the complete sets, where ties make exact recovery uninformative, CoPSI's F1"
-        " is above uniform allocation's at each budget and close to PSI-SR's.",
+        "On the complete sets ties make exact recovery uninformative. There CoPSI's F1"
+        " is above uniform allocation's at each budget, and close to PSI-SR's.",
     ),
     Exhibit(
         "Figure 6",
         "fig:stochastic-cost-robustness",
-        "Whether a pull is charged its declared or its realised cost changes no error"
-        " noticeably.",
+        "No error changes noticeably if pulls are charged their realised instead of"
+        " their declared costs.",
     ),
 )
 
@@ -122,7 +122,7 @@ def exhibit_html(rows: pd.DataFrame, name: str) -> str:
             f'<tr><th scope="row"><a href="claims.html#{key}">{key}</a></th>{body}</tr>'
         )
 
-    caption = f"Claims that {name} bears"
+    caption = f"Claims about {name}"
     return (
         "<table"
         f' class="claims"><caption>{caption}</caption><thead><tr>{top}</tr></thead>'
