@@ -28,13 +28,10 @@ OF_THE_RECONSTRUCTIONS = {"reconstructions"}
 
 #: Captions of tables there that show only what the paper prints.
 PRINTED = {
-    (
-        "Printed numbers that follow from others, recomputed, and between what rounded"
-        " inputs allow"
-    ),
+    "Derived numbers: printed, recomputed, and the range that rounded inputs allow",
     "Printed errors of 500 replays, with Wilson's 95 % intervals",
     (
-        "p of McNemar's exact test on printed errors, all overlaps, and of two tests"
+        "p of printed errors by McNemar's exact test, all overlaps, and by two tests"
         " that ignore pairing"
     ),
 }
