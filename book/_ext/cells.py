@@ -4,9 +4,8 @@ A cell whose metadata have ``mystnb: figure: {name, caption}`` is shown as a fig
 (myst-nb creates the figure, and Sphinx numbers it). With ``classes: table``, it is
 shown as a table. `NumberTables` numbers these tables together with the tables of the
 text. `HideCode` hides the code of cells behind a switch at the top of the page. The
-code of cells tagged ``show-input`` is always shown, and so is code in a dropdown,
-because a reader opens a dropdown on purpose. `keep_numbers` reserves plain numbers for
-the statements of the paper.
+code of cells tagged ``show-input`` is always shown. `keep_numbers` reserves plain
+numbers for the statements of the paper.
 """
 
 from __future__ import annotations
@@ -65,9 +64,7 @@ class HideCode(SphinxPostTransform):
                 continue
             if cell.get("hide_mode") in ("input", "input+output"):
                 cell["hide_mode"] = cell["hide_mode"].partition("+")[2]
-            shown = cell.get("hide_mode") == "all" or "show-input" in cell[
-                "cell_metadata"
-            ].get("tags", [])
+            shown = "show-input" in cell["cell_metadata"].get("tags", [])
             if cell[0].get("nb_element") == "cell_code_source" and not shown:
                 cell[0]["classes"].append("page-code")
                 hidden.append(cell)

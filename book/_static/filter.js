@@ -1,5 +1,16 @@
 // Tables of class "filterable" get a field above them: rows that do not hold all of its words are hidden. Where rows are of
 // several kinds, a button for each shows that kind alone. A row that the address names is shown whatever is chosen.
+
+// A kind of exhibit or statement and its number are one word: "figure 4" finds neither Figure 14 nor a 4 elsewhere.
+// A panel, such as figure 2c, is found by its figure.
+const NUMBERED = /\b(algorithm|corollary|figure|lemma|section|table|theorem)\s+(\d+(?:\.\d+)*)[a-z]?\b/g;
+
+function findTerms(query) {
+  const numbered = [...query.matchAll(NUMBERED)].map(([, kind, number]) => new RegExp(`\\b${kind} ${number}(?![\\d.]*\\d)`));
+  const words = query.replace(NUMBERED, " ").split(/\s+/).filter(Boolean);
+  return [...numbered.map((term) => (text) => term.test(text)), ...words.map((word) => (text) => text.includes(word))];
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   for (const table of document.querySelectorAll("table.filterable")) {
     const rows = [...table.tBodies[0].rows];
@@ -17,11 +28,11 @@ document.addEventListener("DOMContentLoaded", () => {
     let chosen = null;
     const show = (kind = chosen) => {
       chosen = kind;
-      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const terms = findTerms(field.value.toLowerCase());
       let shown = 0;
       for (const row of rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = Boolean(chosen && row.dataset.kind !== chosen) || !words.every((word) => text.includes(word));
+        const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
+        row.hidden = Boolean(chosen && row.dataset.kind !== chosen) || !terms.every((isIn) => isIn(text));
         shown += !row.hidden;
       }
       for (const button of buttons) button.ariaPressed = String(button.textContent === chosen);

@@ -202,7 +202,7 @@ def show_table(
     if filterable:
         shown = shown.set_table_attributes('class="filterable"')
     shown = shown.hide(axis="index").set_table_styles(left)
-    typeset: Any = dict.fromkeys(words, _typeset_text)
+    typeset: Any = dict.fromkeys(words, typeset_text)
     typeset |= {column: _typeset_number(spec) for column, spec in formats.items()}
     return shown.format(typeset, na_rep="–", escape="html")
 
@@ -219,11 +219,26 @@ def _typeset_number(spec: str) -> Callable[[Any], str]:
     return typeset
 
 
-def _typeset_text(value: Any) -> Any:
-    """Write minus signs in a text, and keep its intervals and errors on one line."""
+def typeset_text(value: Any) -> Any:
+    r"""Write numbers in a text as they are printed, and keep intervals on one line.
+
+    Numbers get minus signs, powers of ten, and a space before their percent sign. A
+    value that is not a text is returned as it is.
+
+    Examples
+    --------
+    >>> typeset_text("-16.0 points, at most 2.5e-08 in 40%")
+    '−16.0 points, at most 2.5 · 10⁻⁸ in 40\xa0%'
+    """
     if not isinstance(value, str):
         return value
-    text = re.sub(r"(^|\(| to )-(?=\d)", r"\1−", value)
+    text = re.sub(
+        r"(?<![^\s(])\d[\d.]*e[+-]?\d+(?![\w.-])",
+        lambda number: show_plain(float(number[0])),
+        value,
+    )
+    text = re.sub(r"(^|\(|, | to )-(?=\d)", r"\1−", text)
     space = "\N{NO-BREAK SPACE}"
+    text = re.sub(r"(?<=\d)%", f"{space}%", text)
     text = re.sub(r"\(([−+\d.,]+) to ([−+\d.,]+)\)", rf"(\1{space}to{space}\2)", text)
     return re.sub(r"(?<=\d) ± (?=\d)", f"{space}±{space}", text)

@@ -257,7 +257,7 @@ class EGESHOnce(Once, GapElimination):
             raise self._too_small(
                 "pays for no evaluation in the first round",
                 smallest,
-                ", one evaluation of each arm times the number of rounds",
+                ", the cost of one evaluation of each arm in every round",
             )
 
     def _schedule(self) -> Iterator[int | None]:

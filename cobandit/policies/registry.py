@@ -275,7 +275,7 @@ def read_methods(methods: Any, kind: str) -> list[Spec]:
     n_classes = len({method.policy for method in chosen})
     if n_classes > len({method.name for method in chosen}):
         raise CobanditError(
-            "methods has two classes of the same name: rename one of them",
+            "two classes in methods have the same name: rename one of them",
             argument="methods",
             code="equal-names",
         )

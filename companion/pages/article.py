@@ -269,6 +269,31 @@ def count_orderings(statuses: Iterable[str]) -> str:
     )
 
 
+def count_on_measured(verdicts: Iterable[str]) -> str:
+    """Return a sentence that counts the verdicts of the measured tables alone.
+
+    Parameters
+    ----------
+    verdicts : iterable of str
+        Column ``measured`` of `companion.pages.claim_rows.ordering_rows`. A verdict in
+        parentheses is about tables that only replace the paper's data set, and a
+        comparison of the two data sets has no verdict.
+
+    Examples
+    --------
+    >>> sentence = count_on_measured(["holds", "(fails)", "(not separated)", ""])
+    >>> sentence.partition(", ")[2]
+    '1 hold, 1 fail, 1 are not separated, and 1 cannot be judged.'
+    """
+    counts = Counter(verdict.strip("()") for verdict in verdicts)
+    decided = counts[HOLDS], counts[FAILS], counts[NOT_SEPARATED]
+    return (
+        f"On the measured tables alone, {decided[0]} hold, {decided[1]} fail,"
+        f" {decided[2]} are not separated, and {counts.total() - sum(decided)} cannot"
+        " be judged."
+    )
+
+
 def draw_steps() -> Figure:
     """Draw the indices of three arms before each pull in a run of CoHV-UCB.
 

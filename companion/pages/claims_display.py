@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cobandit.advice.words import percent
+from cobandit.figures.landscapes import typeset_text
 from cobandit.figures.style import FAINT, INK, log_axis
 from companion.figures.margin_labels import name_above
 from companion.pages.claim_row import SIGNS, name_contrast
@@ -67,13 +68,13 @@ def _row(name: str, row: Mapping[str, str]) -> str:
         else ""
     )
     places = [
-        escape(row["place"]),
+        escape(row["place"]) if row["place"] != row["exhibit"] else "",
         exhibit,
         f"under reading {row['reading']}" if row["reading"] else "",
     ]
-    place = f"<small>{'; '.join(filter(None, places))}</small>" if any(places) else ""
+    place = f" <small>{'; '.join(filter(None, places))}</small>" if any(places) else ""
     texts = [
-        escape(row[field])
+        escape(typeset_text(row[field]))
         for field in ("paper", "reconstruction", "measured", "replays")
     ]
 

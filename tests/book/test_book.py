@@ -407,10 +407,7 @@ def test_first_page_matches_the_computed_verdicts_on_theorems(
     from companion.proofs import checks
 
     page = " ".join((ROOT / "book" / "intro.md").read_text(encoding="utf-8").split())
-    assert (
-        "Both theorems are correct, up to one step of a proof that can be repaired"
-        in page
-    )
+    assert "Both theorems are correct, except for one repairable proof step" in page
     assert (
         "The shorter form in the paper's abstract" in page
         and "has a counterexample" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import json
+import re
 import threading
 from urllib.parse import quote_plus
 
@@ -111,6 +112,12 @@ BROKEN_WORDS = """[...document.querySelectorAll('article table p')].flatMap(cell
     return broken;
 })"""
 
+#: Cells in open dropdowns that show both how a text is written and the text.
+TEXTS_AS_CODE = """[...document.querySelectorAll('article details .cell_input')].filter(
+    code => code.checkVisibility() && code.textContent.includes('Markdown(')
+        && !code.closest('.tag_show-input')
+).map(code => code.textContent.slice(0, 120))"""
+
 #: Thousands of words of code have a few colours: each is looked at once, the others
 #: become plain text.  So do formulas after the first of a page; and of what templates
 #: write in hundreds, entries of the reference and the index and rows of long tables,
@@ -197,6 +204,7 @@ def test_page_renders_offline_and_is_accessible(visit, address, seen, colours, n
         "document.querySelectorAll('article details').forEach(d => d.open = true)"
     )
     tab.wait_for_timeout(100)
+    assert tab.evaluate(TEXTS_AS_CODE) == []
     assert tab.evaluate(OUT_OF_REACH) == []
     assert tab.evaluate(CUT_OFF) == []
     assert tab.evaluate(TORN_OFF) == []
@@ -299,7 +307,11 @@ def test_root_page_redirects_to_the_first_page(visit, address):
         "PSI-SR": "notebooks/copsi.html",
         "tolerance": "notebooks/once.html",
         "papermill": "book/reproduce.html",
+        "Table 1": "notebooks/exhibits.html",
         "Figure 4": "notebooks/exhibits.html",
+        "Lemma 2": "notebooks/copsi.html",
+        "Corollary 1": "notebooks/standard-regret.html",
+        "pareto_mask": "book/api/cobandit.html",
     }.items(),
 )
 def test_search_finds_the_right_page_first_offline(visit, address, query, page):
@@ -308,3 +320,25 @@ def test_search_finds_the_right_page_first_offline(visit, address, query, page):
     first.wait_for(timeout=15000)
     assert first.get_attribute("href").partition("#")[0] == page
     assert not visited.went_to(address)
+
+
+@pytest.mark.parametrize("query", ["regret", "front", "budget", "price", "import"])
+def test_search_lists_pages_before_names_of_the_api(visit, address, query):
+    tab = visit(f"{address}/search.html?q={query}").tab
+    tab.wait_for_function(
+        "document.querySelector('.search-summary')?.textContent.includes('finished')"
+    )
+    links = tab.locator("#search-results li a")
+    targets = links.evaluate_all("links => links.map(a => a.getAttribute('href'))")
+    of_the_api = [target.startswith("book/api") for target in targets]
+    assert of_the_api == sorted(of_the_api)
+    assert not of_the_api[0]
+
+
+@pytest.mark.parametrize("exhibit", ["Table 1", "Figure 2", "Figure 4", "Lemma 2"])
+def test_filter_of_claims_finds_one_exhibit(visit, address, exhibit):
+    tab = visit(f"{address}/notebooks/claims.html").tab
+    tab.locator(".filter input").first.fill(exhibit)
+    rows = tab.locator("table.claims tbody tr:visible").all_inner_texts()
+    assert rows
+    assert all(re.search(rf"{exhibit}(?!\d)", " ".join(row.split())) for row in rows)

@@ -67,6 +67,14 @@ def test_every_ordering_is_counted_once():
     assert total == len(paper.claims()) == int(sentence.split()[0]) + sum(parts)
 
 
+def test_every_ordering_is_counted_once_on_measured_tables():
+    rows = list(orderings())
+    sentence = article.count_on_measured(row.measured for row in rows)
+    counts = [int(count) for count in re.findall(r"\d+", sentence)]
+    assert sum(counts) == len(rows)
+    assert counts[3] == sum(not row.measured for row in rows)
+
+
 def orderings():
     plays = results.read_result("posterior")
     return claim_rows.ordering_rows(
