@@ -25,10 +25,10 @@ def find_questions(compared: Paired, levels: Levels) -> pd.DataFrame:
     at level ``off_front`` for some arm j. It is on the front if this minimum is below
     minus the critical value at level ``on_front`` for every other arm j.
 
-    The standard error for n instances is proportional to :math:`1 / \sqrt n`. Both arms
-    therefore need :math:`(c / t)^2` times their instances. Here c is the critical
-    value, and t the smallest t-statistic. If the answers are about a benchmark of N
-    instances, 1 / n - 1 / N replaces 1 / n.
+    The standard error for n instances is proportional to :math:`1 / \sqrt n`. To settle
+    a comparison, both arms therefore need :math:`(c / t)^2` times their present number
+    of instances, where c is the critical value and t the smallest t-statistic. If the
+    front is that of a finite benchmark of N instances, 1 / n - 1 / N replaces 1 / n.
 
     Parameters
     ----------

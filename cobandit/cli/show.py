@@ -135,7 +135,8 @@ def rescore(
         ),
     ],
     pattern: Annotated[
-        str | None, typer.Option(help="The regular expression of the scorer regex.")
+        str | None,
+        typer.Option(help="The regular expression that the scorer 'regex' uses."),
     ] = None,
     tolerance: Annotated[
         float, typer.Option(help=("Largest accepted difference of a number."))

@@ -111,9 +111,9 @@ def front(source: EvaluationTable | Recommendation) -> Figure:
 
 
 def find_steps(advice: Recommendation, objective: str) -> pd.DataFrame:
-    """Return the corners of the line of steps that `front` draws for an objective.
+    """Return the corners of the step curve that `front` draws for an objective.
 
-    The line shows, for each cost, the best mean of a front member that costs at most
+    The curve shows, for each cost, the best mean of the front members that cost at most
     this.
 
     Returns

@@ -222,13 +222,15 @@ def _typeset_number(spec: str) -> Callable[[Any], str]:
 def typeset_text(value: Any) -> Any:
     r"""Write numbers in a text as they are printed, and keep intervals on one line.
 
-    Numbers get minus signs, powers of ten, and a space before their percent sign. A
-    value that is not a text is returned as it is.
+    Numbers get minus signs, powers of ten, and a space before their percent sign, but
+    not in quotes. A value that is not a text is returned as it is.
 
     Examples
     --------
     >>> typeset_text("-16.0 points, at most 2.5e-08 in 40%")
     '−16.0 points, at most 2.5 · 10⁻⁸ in 40\xa0%'
+    >>> typeset_text("write a share such as '10%'")
+    "write a share such as '10%'"
     """
     if not isinstance(value, str):
         return value
@@ -239,6 +241,6 @@ def typeset_text(value: Any) -> Any:
     )
     text = re.sub(r"(^|\(|, | to )-(?=\d)", r"\1−", text)
     space = "\N{NO-BREAK SPACE}"
-    text = re.sub(r"(?<=\d)%", f"{space}%", text)
+    text = re.sub(r"(?<=\d)%(?!')", f"{space}%", text)
     text = re.sub(r"\(([−+\d.,]+) to ([−+\d.,]+)\)", rf"(\1{space}to{space}\2)", text)
     return re.sub(r"(?<=\d) ± (?=\d)", f"{space}±{space}", text)

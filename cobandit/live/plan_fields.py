@@ -79,7 +79,7 @@ class Stop(Fields):
     certified: bool | None = Field(None, description="write true, or leave it out")
     cost: float | str | None = Field(
         None,
-        description="write a share such as 10%, or an amount in the unit of the cost",
+        description="write a share such as '10%', or an amount in the unit of the cost",
     )
     front: Literal["objectives and cost", "objectives"] | None = Field(
         None,
@@ -94,7 +94,7 @@ class Stop(Fields):
                 read_cost_tolerance(written)
             except CobanditError:
                 problem = f"{written!r} is not a valid tolerance of the cost"
-                remedy = "write a share such as 10%, or an amount in the cost's unit"
+                remedy = "write a share such as '10%', or an amount in the cost's unit"
                 raise_fault(None, problem, remedy, "bad-tolerance")
         return written
 

@@ -11,7 +11,8 @@ from cobandit.dominance import TIE
 def beats(above: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return a mask of rows in which no entry is negative and some entry is positive.
 
-    Such a row of differences is dominance in the standard order.
+    If a row is the difference of two mean vectors, this is dominance of the first
+    vector over the second in the standard order.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def find_likeness(table: EvaluationTable, seed: int = 0) -> list[Likeness]:
 
 
 def _find_columns(table: EvaluationTable, used: Ints) -> dict[str, Ints]:
-    """Return codes (I,) for the values of each column that may mark clusters."""
+    """Return integer codes, shape (I,), of each column that may mark clusters."""
     columns = {}
     for name, codes in table.groups.items():
         _, numbers = np.unique(codes[used], return_inverse=True)

@@ -96,8 +96,8 @@ class EvaluationTable(TableStatistics):
         objectives : mapping or sequence of str
             Columns with values in [0, 1], where larger is better; their names become
             the names of the objectives. Or a mapping from names of objectives to such
-            columns. Instead of a column, the mapping may give ``(column, transform)``,
-            where the transform is a key of
+            columns. Instead of a column, the mapping may give one of two things: a pair
+            ``(column, transform)``, whose transform is a key of
             :data:`~cobandit.tables.transforms.TRANSFORMS`, or a dictionary with fields
             of :class:`~cobandit.tables.card.Objective`, such as ``limits``.
         arms : sequence of str

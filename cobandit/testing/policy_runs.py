@@ -130,7 +130,7 @@ def remake(policy: AskTell, **options: Any) -> Any:
 def evaluate_on(table: EvaluationTable, declared: bool = False) -> Evaluate:
     """Return a function that gives reward and cost of a pull, from a table's rows.
 
-    The pulls of an arm use its rows in the evaluation split in turn.
+    Successive pulls of an arm use successive rows of this arm in the evaluation split.
 
     Parameters
     ----------

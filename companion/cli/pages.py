@@ -24,7 +24,8 @@ def page(
         typer.Option(
             "--output",
             "-o",
-            help="Executed notebook to write, .ipynb (default: list the parameters).",
+            help="The .ipynb file for the executed notebook (default: list the"
+            " parameters of the page).",
         ),
     ] = None,
 ) -> None:

@@ -102,7 +102,7 @@ def climb_ladders(seed: int = 0) -> dict[str, dict[str, float]]:
     dict
         ``"pulls"`` has bounds on the expected pulls of the worse of two arms, and the
         mean over eight simulated runs. The arms have two objectives, lambda = 1/2 and
-        an efficiency gap of 1/2. The budget is so large that Theorem 1 is not vacuous.
+        an efficiency gap of 1/2. The budget is large enough for a nontrivial Theorem 1.
         ``"budget"`` has the budgets that suffice to classify three arms, whose
         classification gaps are .15, with an error of at most 5 %.
     """

@@ -137,7 +137,7 @@ class Contrast(NamedTuple):
         return first - second
 
     def predict(self, played: Values, facts: Values) -> Prediction:
-        """Predict the contrast from facts of a table, by its values on many tables."""
+        """Predict the contrast on a table from its facts, by a fit to many tables."""
         return predict(
             played, used_keys(self.dataset, self.experiment), self.of(played), facts
         )

@@ -46,7 +46,8 @@ def compare_deviations(
 ) -> CheckResult:
     """Check exact probabilities of deviations against a bound of the form 2 exp(-x).
 
-    The slack is measured for both constants of the bound.
+    The slack is measured for the factor in front of the bound and for the constant in
+    its exponent.
     """
     exact, bound = np.array([deviation(*case) for case in cases]).T
     return CheckResult(

@@ -312,8 +312,8 @@ def share_instances(
 ) -> FeedbackRows:
     """Return feedback for replays in which arms share instances and evaluate them once.
 
-    ``rewards`` has the shape (K, N, D), and ``charges``, the costs, broadcasts to (K,
-    N).
+    ``rewards`` has the shape (K, N, D). ``charges`` has the costs, and broadcasts to
+    (K, N).
 
     Examples
     --------

@@ -5,7 +5,7 @@ part from the arguments of this part. The manifest has checksums of the data and
 code behind each result. If the data have changed, reading the result fails. If the code
 has changed, a test fails. In this case, compute the result again (``make results``), or
 call `confirm`. The function `confirm` recomputes a sample of the parts, and accepts the
-new code if they are equal.
+new code if they equal the stored parts.
 """
 
 import inspect

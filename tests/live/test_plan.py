@@ -221,13 +221,13 @@ BAD = [
         RACES | {"stop": {"cost": "10 per cent"}},
         "bad-tolerance",
         "'stop.cost'",
-        "write a share such as 10%",
+        "write a share such as '10%'",
     ),
     (
         RACES | {"stop": {"cost": -1}},
         "bad-tolerance",
         "'stop.cost'",
-        "write a share such as 10%",
+        "write a share such as '10%'",
     ),
     (
         RACES | {"stop": {"front": "cost"}},

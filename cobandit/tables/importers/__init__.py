@@ -2,12 +2,12 @@
 
 The card is a YAML file that describes the table. Each format has one module, which
 registers itself with `importer_registry.importer` and turns files into the `Log`
-objects of ``log_samples``. All formats share the other steps, which are, in this order:
+objects of ``log_samples``. All formats share the steps after this, in this order:
 
 * ``log_choices`` reads the logs of the chosen tasks, and chooses metrics,
 * ``log_checks`` compares logs with each other and with their summaries,
 * ``scores`` and ``log_costs`` convert scores and usage to numbers,
-* ``combining_samples`` collects the samples in runs of configurations,
+* ``combining_samples`` groups the samples into runs, one or more per configuration,
 * ``log_settings`` names the configurations,
 * ``combining_runs`` and ``repeated_evaluations`` combine the runs in one frame,
 * ``earlier_table`` adds this frame to an earlier table,

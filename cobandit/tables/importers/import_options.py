@@ -110,8 +110,8 @@ class LogOptions(ScoreOptions, CostOptions):
     compare_tasks: bool = Field(
         False,
         description=(
-            "Treat the tasks as variants of one task, such as prompts: the task is"
-            " then part of the configuration."
+            "Treat the tasks as variants of one task, such as different prompts. The"
+            " name of the variant is then part of the configuration."
         ),
     )
     by: tuple[str, ...] = Field(

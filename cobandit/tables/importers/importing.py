@@ -73,9 +73,10 @@ def import_logs(
     seed : int, optional
         Seed of the split, by default 0.
     update : bool
-        Whether to update an earlier table. New evaluations (by configuration and
-        instance) are added, evaluations that are imported again are replaced, and all
-        others are kept. Fields of the card that are not given here are also kept.
+        Whether to update an earlier table. An evaluation is identified by its
+        configuration and instance. New evaluations are added, evaluations that are
+        imported again are replaced, and all others are kept. Fields of the card that
+        are not given here are also kept.
     force : bool
         Whether to replace an earlier table and its card.
     **options
