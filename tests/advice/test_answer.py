@@ -154,10 +154,10 @@ def test_exhausted_benchmark_gives_exact_answers():
 
 @pytest.mark.slow
 def test_sure_choices_meet_their_condition():
-    """On 100 tables at level 0.8, at most a fifth of the sure choices are wrong."""
+    """On 200 tables at level 0.8, at most a fifth of the sure choices are wrong."""
     rng, wrong = np.random.default_rng(6), 0
     means = np.array([[0.45], [0.49], [0.499], [0.55], [0.65]])
-    for _ in range(100):
+    for _ in range(200):
         table = shapes.make_table(
             shapes.draw_scores(rng, means, 100), [1, 2, 3, 4, 5], list("abcde")
         )
@@ -165,7 +165,7 @@ def test_sure_choices_meet_their_condition():
             table, at_least={"accuracy": 0.5}, level=0.8, replications=1
         ).choice
         wrong += choice.sure in ("a", "b", "c")
-    assert wrong <= 32  # more would come of chance once in 500 tests
+    assert wrong <= 53  # more would come of chance once in 500 tests
 
 
 @pytest.mark.slow

@@ -8,11 +8,11 @@ from support.settled import coverage
 
 import cobandit as cb
 
-SAMPLES = 24
+SAMPLES = 40
 
 
 def held(result, level=0.95):
-    """Check an error rate; 24 samples exceed 5 errors by chance once in 1,000 tests."""
+    """Check an error rate; 40 samples exceed 7 errors by chance once in 1,000 tests."""
     assert result["wrong"].sum() <= stats.binom.isf(1e-3, len(result), 1 - level)
     return result
 

@@ -179,7 +179,7 @@ OURS = sorted(
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(60)
 @given(
     method=st.sampled_from(OURS),
     at_once=st.integers(1, 8),

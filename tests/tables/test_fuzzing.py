@@ -1,6 +1,6 @@
 """Any files and options give a valid table or one message, and no partial file.
 
-`COBANDIT_FUZZ` is the number of inputs, 1,000 by default, shared by all targets; with
+`COBANDIT_FUZZ` is the number of inputs, 2,000 by default, shared by all targets; with
 another number they are drawn anew in each run. Most inputs are only read; one in
 thirty-two becomes a table on disk.
 """
@@ -26,7 +26,7 @@ from cobandit.tables.importers.import_notes import Notes
 
 pytestmark = pytest.mark.slow
 ANEW = "COBANDIT_FUZZ" in os.environ
-INPUTS = int(os.environ.get("COBANDIT_FUZZ", 1_000))
+INPUTS = int(os.environ.get("COBANDIT_FUZZ", 2_000))
 
 MEASURES = {
     "instance": "question",
