@@ -151,7 +151,8 @@ def once_growth() -> dict[str, Any]:
 
     The method compares all pairs of active arms, so the factor would be 16 if the same
     share of arms were active at every depth. The threshold of a removal is larger with
-    more arms, so they are removed later, and 17.4 times as many pairs are compared.
+    more arms, so they are removed later, and more than 16 times as many pairs are
+    compared.
     """
     small = Once(1000, share=0.3)
     large = Once(4000, share=0.3)

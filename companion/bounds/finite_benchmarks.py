@@ -127,8 +127,8 @@ def bernstein_serfling_tail(
     a sum with replacement is larger in convex order (Hoeffding, 1963). The second pair
     applies the bound to the other N - n instances. The variance of a mean without
     replacement has a factor 1 - n/N, which this bound lacks. The exponent of this bound
-    is therefore max(n/N, 1 - n/N) times the exponent with this factor. In the worst
-    case, n = N/2, the exponent is half as large.
+    is therefore max(n/N, 1 - n/N) times the exponent with this factor. The worst case
+    is n = N/2, where the exponent is half as large.
 
     Parameters
     ----------

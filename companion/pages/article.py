@@ -286,11 +286,11 @@ def count_on_measured(verdicts: Iterable[str]) -> str:
     '1 hold, 1 fail, 1 are not separated, and 1 cannot be judged.'
     """
     counts = Counter(verdict.strip("()") for verdict in verdicts)
-    decided = counts[HOLDS], counts[FAILS], counts[NOT_SEPARATED]
+    judged = counts[HOLDS] + counts[FAILS] + counts[NOT_SEPARATED]
     return (
-        f"On the measured tables alone, {decided[0]} hold, {decided[1]} fail,"
-        f" {decided[2]} are not separated, and {counts.total() - sum(decided)} cannot"
-        " be judged."
+        f"On the measured tables alone, {counts[HOLDS]} hold, {counts[FAILS]} fail,"
+        f" {counts[NOT_SEPARATED]} are not separated, and {counts.total() - judged}"
+        " cannot be judged."
     )
 
 

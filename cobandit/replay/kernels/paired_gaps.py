@@ -19,7 +19,7 @@ from cobandit.replay.kernels.pair_squares import add_squares, empty_squares
 
 
 class Look(NamedTuple):
-    """A comparison of the active arms, whose positions number them until the next."""
+    """A comparison of the active arms, which are numbered by their position in it."""
 
     #: Number of instances on which the arms are compared.
     n: int
