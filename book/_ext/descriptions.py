@@ -22,6 +22,8 @@ from companion.stored import results
 
 #: Largest length of a description, in characters.
 LONGEST = 300
+#: Stands for a formula in the text of a paragraph.
+FORMULA = "\N{REPLACEMENT CHARACTER}"
 #: Place of the picture for links in the book, its size in inches, and its resolution.
 PICTURE = "_static/link.png"
 PICTURE_SIZE = (6, 3.15)
@@ -34,25 +36,26 @@ SHARE = 0.6
 def describe(tree: nodes.document) -> str:
     """Return the first sentences of a page, as a description of limited length.
 
-    Paragraphs with formulas are skipped.
+    The description ends before the first sentence with a formula.
 
     Examples
     --------
     >>> from docutils.core import publish_doctree
-    >>> text = "Title\\n=====\\n\\n**Abstract.** One thing. Another thing."
+    >>> text = "Title\\n=====\\n\\n**Abstract.** A word. One :math:`x`. Another."
     >>> describe(publish_doctree(text))
-    'One thing. Another thing.'
+    'A word.'
     """
     for paragraph in tree.findall(nodes.paragraph):
         if not isinstance(paragraph.parent, (nodes.section, nodes.document)):
             continue
-        text = " ".join(paragraph.astext().split()).removeprefix("Abstract. ")
-        if any(paragraph.findall(nodes.math)):
-            continue
+        plain = paragraph.deepcopy()
+        for formula in list(plain.findall(nodes.math)):
+            formula.replace_self(nodes.Text(FORMULA))
+        text = " ".join(plain.astext().split()).removeprefix("Abstract. ")
 
         description = ""
         for sentence in re.split(r"(?<=[.?!]) ", text):
-            if len(description) + len(sentence) >= LONGEST:
+            if FORMULA in sentence or len(description) + len(sentence) >= LONGEST:
                 break
             description = f"{description} {sentence}".strip()
         if description:

@@ -171,7 +171,9 @@ class Plan(Fields):
         1, ge=1, description="give the number of concurrent calls, at least 1"
     )
     timeout: float | None = Field(
-        None, gt=0, description="give a number of seconds, or leave it out"
+        None,
+        gt=0,
+        description="give a number of seconds, or leave it out (endpoints: 600)",
     )
     patience: float = Field(
         600.0,

@@ -5,8 +5,9 @@ comparisons of two methods (contrasts), comparisons in words (orderings), other 
 and printed numbers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from cobandit.advice.words import percent
 from cobandit.figures.style import method_label
 from cobandit.tables import open_table
 from companion import paper
-from companion.pages import regions
+from companion.pages import labels, regions
 from companion.pages.claim_row import (
     CONTRAST,
     DIVIDED,
@@ -55,17 +56,24 @@ def statement_rows(statements: pd.DataFrame) -> Iterator[ClaimRow]:
     """Yield a row for each theorem or lemma, the paper's and ours, with its test."""
     typed = read_typed("statements.yml")
     for row in statements.to_dict("records"):
-        words = typed.get(row["statement"], {"says": row["statement"], "place": ""})
+        words = typed.get(row["statement"], {"says": row["statement"]})
+        places = [words.get("place", ""), _place_in_book(row) if row["ours"] else ""]
         yield ClaimRow(
             key=row["statement"],
             kind=OURS if row["ours"] else STATEMENT,
             claim=words["says"],
-            place=words["place"],
+            place="; ".join(filter(None, places)),
             page=row["page"],
             replays=row["found"],
             status=row["outcome"],
             size=checks.format_slack(row["slack"]),
         )
+
+
+def _place_in_book(row: Mapping[Any, Any]) -> str:
+    chapter = labels.read_contents()[row["page"]]
+    title = labels.read_labels()[row["page"]].words
+    return f"this book, {f'chapter {chapter}' if chapter else title}"
 
 
 #: Place in the paper of the numbers of a contrast, by experiment.
