@@ -49,7 +49,7 @@ book: $(READY)  ## build the book: _build/html/index.html
 	@test -f $(HTML)/index.html || { echo "jupyter-book ended without writing $(HTML)/index.html"; exit 1; }
 	@echo "the book is at $(HTML)/index.html"
 
-pdf: $(READY)  ## article and chapters as one PDF: _build/cobandit.pdf (needs Chromium, and some minutes)
+pdf: $(READY)  ## article, chapters and proofs as one PDF: _build/cobandit.pdf (needs Chromium, and some minutes)
 	@for name in chromium chromium-browser google-chrome none; do command -v $$name >/dev/null && break; done; \
 	test $$name != none || { echo "make pdf prints with Chromium, which is absent (Debian: apt-get install chromium)"; exit 1; }
 	$(BIN)/jupyter-book build --builder singlehtml .

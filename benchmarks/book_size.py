@@ -4,7 +4,8 @@
     python benchmarks/book_size.py --stored   # the book of `make stored`
 
 The program prints one row per page, and then every exceeded limit. It fails if a limit
-is exceeded.
+is exceeded. The limit of words does not include the appendix: its proofs were in closed
+dropdowns before, whose words are not visible.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMITS = {"pages": 17, "words": 33_400, "folds": 110, "code": 4_600}
+LIMITS = {"pages": 18, "words": 33_400, "folds": 91, "code": 4_600}
+#: Page of proofs, whose words the limit does not include.
+APPENDIX = "book/proofs"
 HIGHEST = 1_200
 WIDEST = 110
 #: Size of a common browser window.
@@ -128,7 +131,8 @@ def over(frame: pd.DataFrame) -> list[str]:
     """Return a sentence for each exceeded limit."""
     read = frame.drop(index=LOOKED_UP, errors="ignore")
 
-    totals = {"pages": len(read), **read[["words", "folds", "code"]].sum().to_dict()}
+    totals = {"pages": len(read), **read[["folds", "code"]].sum().to_dict()}
+    totals["words"] = read["words"].drop(APPENDIX).sum()
     exceeded = [
         f"{key}: {totals[key]:,} of {limit:,}"
         for key, limit in LIMITS.items()

@@ -2,8 +2,9 @@
 
     python book/_ext/pdf.py _build/singlehtml _build/cobandit.pdf
 
-The PDF contains the article and the chapters. It is printed with Chromium, because then
-formulas have the fonts of the book, and figures and tables look as on the pages.
+The PDF contains the article, the chapters and the proofs. It is printed with Chromium,
+because then formulas have the fonts of the book, and figures and tables look as on the
+pages.
 Dropdowns are printed open, because the text refers to them. Hidden code, long tables
 (class and tag ``unprinted``) and instructions for running a page are left out. The
 claims, the pages on use and the reference are left out as well, because they are for
@@ -140,6 +141,8 @@ SHRINK = """
   }
 }
 """
+#: Parts of the table of contents that are printed after the first page.
+PRINTED = ("Chapters", "Appendix")
 #: Width of the text on the page, in pixels: A4 between its margins.
 COLUMN = 657
 FOOTER = (
@@ -148,15 +151,13 @@ FOOTER = (
 )
 
 
-def article_and_chapters() -> list[str]:
+def printed_pages() -> list[str]:
     """Return the names of the pages to print, in the order of the book."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    chapters = next(part for part in toc["parts"] if part.get("caption") == "Chapters")[
-        "chapters"
-    ]
+    printed = [part for part in toc["parts"] if part.get("caption") in PRINTED]
     return [
         toc["root"],
-        *(page["file"] for one in chapters for page in [one, *one.get("sections", [])]),
+        *(page["file"] for part in printed for page in part["chapters"]),
     ]
 
 
@@ -204,7 +205,7 @@ def print_book(folder: Path, target: Path) -> None:
             "window.MathJax && MathJax.startup && MathJax.startup.promise"
         )
         tab.evaluate("MathJax.startup.promise.then(() => true)")
-        tab.evaluate(PREPARE, [article_and_chapters(), *title_page()])
+        tab.evaluate(PREPARE, [printed_pages(), *title_page()])
         tab.add_style_tag(content=PRINT)
         tab.emulate_media(media="print")
         tab.set_viewport_size({"width": COLUMN, "height": 900})

@@ -66,7 +66,7 @@ def read_labels() -> dict[str, Label]:
     -------
     dict of str to Label
         Labels of figures, tables, statements and sections, and names of pages. An
-        installed package has only the executable pages.
+        installed package has only the executable pages, the first page and the proofs.
 
     Examples
     --------
