@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cobandit.tables import EvaluationTable
 
 #: Largest size of a front whose members are named at their marks. Members of a larger
-#: front have numbers, which are explained next to the panels.
+#: front, or with long names, have numbers, which are explained next to the panels.
 NAMED_AT_MARKS = 6
 #: Largest number of numbered members; the cheapest ones are numbered.
 NAMED = 20
@@ -53,11 +53,12 @@ PLACES = [
 def front(source: EvaluationTable | Recommendation) -> Figure:
     """Draw each objective against cost, with the front as a line of steps.
 
-    Marks of the front have names. They are filled if the membership is certain, and
-    open otherwise; marks of other configurations are grey. Bars are intervals of single
-    means at the recommendation's level (not joint). A tolerance is a band below the
-    steps, a condition is a line, and the chosen configuration has a ring. With one
-    objective and a short front, the steps are labelled with the paired gains in points.
+    Marks of the front have names, or numbers if names are many or long. The marks are
+    filled if the membership is certain, and open otherwise; marks of other
+    configurations are grey. Bars are intervals of single means at the recommendation's
+    level (not joint). A tolerance is a band below the steps, a condition is a line, and
+    the chosen configuration has a ring. With one objective and a short front, the steps
+    are labelled with the paired gains in points.
 
     Parameters
     ----------
@@ -250,8 +251,8 @@ def _draw_choice(advice: Recommendation, objective: str, ax: Axes) -> None:
 
 def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annotation]:
     """Write names at the marks, or numbers if there are many."""
-    if len(members) <= NAMED_AT_MARKS:
-        texts = [escape_math(ellipsize(str(name), SHORT)) for name in members.index]
+    if _are_named_at_marks(members):
+        texts = [escape_math(str(name)) for name in members.index]
         # names are on the right of their marks, so the most expensive one needs room
         low, high = ax.get_xlim()
         wide = (
@@ -274,6 +275,11 @@ def _name_members(members: pd.DataFrame, objective: str, ax: Axes) -> list[Annot
         )
         for text, (_, row) in zip(texts, members.iterrows(), strict=False)
     ]
+
+
+def _are_named_at_marks(members: pd.DataFrame) -> bool:
+    longest = max(len(str(name)) for name in members.index)
+    return len(members) <= NAMED_AT_MARKS and longest <= SHORT
 
 
 def _keep_apart(names: list[Annotation], marks: NDArray[np.float64], ax: Axes) -> None:
@@ -360,7 +366,7 @@ def _explain(advice: Recommendation, figure: Figure) -> None:
     figure.legend(
         handles=entries, loc="outside lower center", ncols=2, fontsize="small"
     )
-    if len(members) <= NAMED_AT_MARKS:
+    if _are_named_at_marks(members):
         return
 
     lines = [

@@ -3,6 +3,10 @@
 A row of panels would be illegible if it were scaled to the width of a phone. Panels are
 therefore separate drawings, which the page places side by side or below each other.
 Words in a drawing remain text, in the colour of the page's text.
+
+Panels side by side share the names of axes. Below each other, every panel needs all
+names. The additional names are hidden, and the style sheet of a page
+(book/_static/custom.css) shows them, and makes room for them, on narrow screens.
 """
 
 import re
@@ -20,6 +24,7 @@ import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -43,6 +48,8 @@ SHRINK = 0.7
 PAD = 3 / 72
 #: Start tag of every drawing; `described` adds the description.
 OPENING = '<div class="panels"'
+#: Class of names that only narrow screens show.
+ADDED = "added-name"
 
 _ROW = "display: flex; flex-wrap: wrap; gap: 0.3rem 0.6rem; justify-content: center"
 _numbers = count()
@@ -145,11 +152,15 @@ def panels(figure: Figure) -> str:
     grid = _grid([ax for ax in figure.axes if shown[ax]])
     for ax in [ax for row in grid if len(row) > 1 for panel in row for ax in panel]:
         _label(ax)
-    columns = _columns(grid)
-    drawn = [_row(figure, parts, row) for row in titles]
-    for row in grid:
-        names = [_name(panel, row, grid[0]) for panel in row]
-        drawn.append(_row(figure, parts, row, columns, names))
+    drawn = [_row(figure, parts, row, _boxes([row])[0]) for row in titles]
+    views = _boxes(grid)
+    added = _repeat_names(grid)
+    wholes = _boxes(grid)
+    widest = max((box.width for boxes in wholes for box in boxes), default=1.0)
+    for row, view, full in zip(grid, views, wholes, strict=True):
+        drawn.append(_row(figure, parts, row, view, full, widest))
+    for text in added:
+        text.set(text="", gid=None)
     for part, visible in shown.items():
         part.set_visible(visible)
     seen = [legend for legend in [*outside, *figure.legends] if shown[legend]]
@@ -205,18 +216,44 @@ def _label(ax: Axes) -> None:
             axis.set_tick_params(which="both", **{side: True})
 
 
-def _name(panel: list[Axes], row: list[list[Axes]], top: list[list[Axes]]) -> str:
-    """Return a name for a panel, from the labels and titles of its row and column.
+def _repeat_names(grid: list[list[list[Axes]]]) -> list[Text]:
+    """Name each panel of a row and its axes, and return the texts that were empty.
 
-    On a phone, panels are stacked, and the labels of a row or column may be far away.
+    A name that a panel lacks is the name of the nearest panel: above for titles, to the
+    left for vertical axes, and below or in the last row for horizontal axes. An axis
+    whose ticks are words needs no name.
     """
-    first = row[0][0]
-    above = [other[0] for other in top if _in_line([other, panel])]
-    alike = panel[0].get_shared_y_axes().joined(panel[0], first)
-    quantity = first.get_ylabel() if alike and not panel[0].get_ylabel() else ""
-    title = "" if panel[0].get_title() or not above else above[0].get_title()
-    name = ", ".join(filter(None, (quantity, title)))
-    return " ".join(name.translate({ord(mark): None for mark in "$\\"}).split())
+    missing: dict[Text, str] = {}
+    for row in (row for row in grid if len(row) > 1):
+        for place, panel in enumerate(row):
+            ax = panel[0]
+            column = [
+                cell[0] for line in grid for cell in line if _in_line([cell, panel])
+            ]
+            height = column.index(ax)
+            candidates = {ax.title: [cell.title for cell in column[:height][::-1]]}
+
+            if _has_numbers(ax.xaxis):
+                lower = [*column[height + 1 :], *(cell[0] for cell in grid[-1])]
+                candidates[ax.xaxis.label] = [cell.xaxis.label for cell in lower]
+            if _has_numbers(ax.yaxis):
+                earlier = [cell[0].yaxis.label for cell in row[:place][::-1]]
+                candidates[ax.yaxis.label] = earlier
+
+            for text, labels in candidates.items():
+                name = next(filter(None, (label.get_text() for label in labels)), "")
+                if name and not text.get_text():
+                    missing[text] = name
+
+    for text, name in missing.items():
+        text.set(text=name, gid=ADDED)
+    return [*missing]
+
+
+def _has_numbers(axis: Axis) -> bool:
+    """Return whether an axis has tick labels, and none of them has a letter."""
+    words = "".join(label.get_text() for label in axis.get_ticklabels())
+    return axis.axes.axison and words != "" and not any(map(str.isalpha, words))
 
 
 def _beside(legend: Legend, ax: Axes) -> bool:
@@ -245,39 +282,67 @@ def _extent(panel: Sequence[Artist]) -> Bbox:
     return Bbox.union([box for artist in panel if (box := artist.get_tightbbox())])
 
 
+def _boxes(grid: Sequence[Sequence[Sequence[Artist]]]) -> list[list[Bbox]]:
+    """Return extents of panels: equal heights in a row, equal widths in a column."""
+    columns = _columns(grid)
+    boxes = []
+    for row in grid:
+        extents = [_extent(panel) for panel in row]
+        low = min(box.y0 for box in extents)
+        high = max(box.y1 for box in extents)
+        boxes.append(
+            [Bbox([[box.x0, low], [box.x1, high]]) for box in columns or extents]
+        )
+    return boxes
+
+
 def _row(
     figure: Figure,
     parts: list[Artist],
     row: Sequence[Sequence[Artist]],
-    columns: Sequence[Bbox] | None = None,
-    names: Sequence[str] = (),
+    views: Sequence[Bbox],
+    wholes: Sequence[Bbox] = (),
+    widest: float = 1.0,
 ) -> str:
-    """Draw panels side by side, with equal heights and the widths of their columns."""
-    boxes = [_extent(panel) for panel in row]
-    low = min(box.y0 for box in boxes)
-    high = max(box.y1 for box in boxes)
+    """Draw panels side by side; ``wholes`` include the names outside of the views."""
     drawn = []
-    for place, box in enumerate(columns or boxes):
+    for place, view in enumerate(views):
         panel = row[place] if place < len(row) else ()
         for part in parts:
             part.set_visible(part in panel)
-        svg = _svg(figure, Bbox([[box.x0, low], [box.x1, high]]))
+        svg = _svg(figure, view)
         if not panel:
             # a row with fewer panels than columns
             svg = svg.replace("height: auto", "height: 0")
-        elif names and names[place]:
-            svg = _named(svg, names[place])
+        elif len(row) > 1:
+            svg = _with_room(svg, view, wholes[place], widest, figure.dpi)
         drawn.append(svg)
     return f'<div style="{_ROW}">{"".join(drawn)}</div>'
 
 
-def _named(svg: str, name: str) -> str:
-    """Add a name above a panel, which the style sheet shows only on narrow screens."""
+def _with_room(svg: str, view: Bbox, full: Bbox, widest: float, dpi: float) -> str:
+    """Wrap a drawing for the style sheet, which can make room for names around it."""
     style = re.search(r' style="([^"]*)"', svg)
     assert style is not None
-    whole = ' style="display: block; width: 100%; height: auto"'
-    label = f'<span class="panel-name" hidden>{escape(name)}</span>'
-    return f'<div style="{style[1]}">{label}{svg.replace(style[0], whole, 1)}</div>'
+    room = [
+        full.y1 - view.y1,
+        full.x1 - view.x1,
+        view.y0 - full.y0,
+        view.x0 - full.x0,
+    ]
+    padded = full.width + 2 * PAD * dpi
+    shares = " ".join(f"{100 * side / padded:.1f}%" for side in room)
+    wide = 96 * padded / dpi
+    variables = (
+        f"--room: {shares}; --view: {100 * (1 - (room[1] + room[3]) / padded):.1f}%;"
+        f" --share: {100 * full.width / widest:.1f}%; --least: {SHRINK * wide:.0f}px;"
+        f" --most: {wide:.0f}px"
+    )
+    filled = ' style="display: block; width: 100%; height: auto"'
+    return (
+        f'<div class="panel" style="{style[1]}; {variables}">'
+        f"{svg.replace(style[0], filled, 1)}</div>"
+    )
 
 
 def _legend(legend: Legend) -> str:
@@ -323,6 +388,7 @@ def _svg(figure: Figure, box: Bbox, shrink: float = SHRINK) -> str:
 
     # remove the file's header, repeated styles, and ids that panels share
     inside = file.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
+    inside = inside.replace(f'id="{ADDED}"', f'class="{ADDED}" visibility="hidden"')
     inside = re.sub(r'(?<=<g) id="[^"]*"| font-family: [^;"]*;?', "", inside)
 
     # round coordinates, which are in attributes, to hundredths of a point

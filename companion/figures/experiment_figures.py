@@ -29,7 +29,7 @@ from cobandit.figures.style import (
     shared_legend,
 )
 from cobandit.tables import EvaluationTable
-from companion.figures.log_limits import fit_log_axis
+from companion.figures.log_limits import fit_log_axes, fit_log_axis
 from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
@@ -95,7 +95,10 @@ def draw_cells(
             :: 2 if quantity_cells["rho"].nunique() < 6 else 3
         ]
         line[0].set_xscale("log")
-        _set_scales(line, logarithmic)
+        if quantity == "error":
+            fit_log_axes(line)
+        else:
+            _set_scales(line, logarithmic)
         line[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         line[0].xaxis.set_minor_locator(NullLocator())
 
@@ -305,7 +308,7 @@ def draw_fronts(
     return figure
 
 
-def draw_questions(spread: pd.DataFrame) -> Figure:
+def draw_questions(spread: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """Draw ratios of two methods' results, on tables and on their bootstrap resamples.
 
     The first method is one of the paper's. Its regret or F1 is divided by the regret or
@@ -315,6 +318,8 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
     ----------
     spread : DataFrame
         Result of `companion.pages.sensitivity.draw_again`.
+    titles : mapping of str to str
+        Titles of the rows by the names of the tables.
     """
     names = list(spread["dataset"].unique())
     size = 8.6, 0.5 + 1.15 * len(names)
@@ -342,7 +347,7 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
                 ax.plot(row.mean, position, "|", color=color, ms=12, mew=2)
             ax.axvline(1, color=INK, lw=0.8)
             ax.set(
-                title=name,
+                title=titles[name],
                 xlabel=f"{label} over that of the other" if ax in axes[-1] else "",
             )
             name_rows(ax, list(map(method_label, comparisons["against"])))
@@ -351,7 +356,9 @@ def draw_questions(spread: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
+def draw_changes(
+    changes: pd.DataFrame, radii: pd.DataFrame, titles: Mapping[str, str]
+) -> Figure:
     """Draw the effects of choices that the paper leaves open, and of wider radii.
 
     Parameters
@@ -359,6 +366,8 @@ def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
     changes, radii : DataFrame
         Results of `companion.pages.sensitivity.change_choices` and `.widen_radii`, for
         at most two tables.
+    titles : mapping of str to str
+        Labels of the tables by their names.
     """
     choices = list(changes["what"].unique())
     radius_names = list(radii["radius"].unique())
@@ -374,7 +383,13 @@ def draw_changes(changes: pd.DataFrame, radii: pd.DataFrame) -> Figure:
         places = [choices.index(choice) + shift for choice in changed["what"]]
         axes[0].hlines(places, changed["low"], changed["high"], color=INK, lw=1)
         axes[0].plot(
-            changed["times"], places, marker, color=INK, mfc=face, ms=4, label=name
+            changed["times"],
+            places,
+            marker,
+            color=INK,
+            mfc=face,
+            ms=4,
+            label=titles[name],
         )
         places = [radius_names.index(radius) + shift for radius in wide["radius"]]
         axes[1].hlines(places, wide["mean"], wide["worst"], color=FAINT, lw=1)

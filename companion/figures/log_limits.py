@@ -1,5 +1,7 @@
 """Limits of logarithmic axes, so that no panel has an empty decade."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -46,6 +48,29 @@ def fit_log_axis(ax: Axes, lowest: float = 0.0) -> None:
         margin = MARGIN * max(high - low, 0.2)
         ax.set_ylim(10 ** (low - margin), 10 ** (high + margin))
     log_axis(ax)
+
+
+def fit_log_axes(axes: Sequence[Axes]) -> None:
+    """Give panels one logarithmic vertical axis, with the range of all that is drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> figure, axes = plt.subplots(1, 2)
+    >>> _ = axes[0].plot([0.1, 0.2]), axes[1].plot([0.5, 1.0])
+    >>> fit_log_axes(axes)
+    >>> axes[0].get_ylim() == axes[1].get_ylim()
+    True
+    >>> plt.close(figure)
+    """
+    for ax in axes:
+        fit_log_axis(ax)
+    drawn = [ax.get_ylim() for ax in axes if np.isfinite(ax.dataLim.minposy)]
+    if drawn:
+        low, high = np.transpose(drawn)
+        for ax in axes:
+            ax.set_ylim(low.min(), high.max())
+            log_axis(ax)
 
 
 def _extend(ends: np.ndarray, drawn: object, lowest: float) -> np.ndarray:

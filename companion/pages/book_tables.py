@@ -1,5 +1,7 @@
 """The bundled evaluation tables, in the order in which the book shows them."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 import cobandit as cb
@@ -31,6 +33,22 @@ def sort_by_table(frame: pd.DataFrame) -> pd.DataFrame:
     >>> sort_by_table(frame)["dataset"].tolist()
     ['gsm8k', 'word-sums', 'mine']
     """
-    places = {name: place for place, name in enumerate(ORDER)}
-    by_place = frame["dataset"].map(lambda name: places.get(name, len(places)))
+    by_place = frame["dataset"].map(_place)
     return frame.iloc[by_place.argsort(kind="stable")]
+
+
+def sort_names(names: Iterable[str]) -> list[str]:
+    """Sort names of tables: bundled tables in the book's order, then other tables.
+
+    The names of other tables keep their order.
+
+    Examples
+    --------
+    >>> sort_names(["mine", "word-sums", "gsm8k"])
+    ['gsm8k', 'word-sums', 'mine']
+    """
+    return sorted(names, key=_place)
+
+
+def _place(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)

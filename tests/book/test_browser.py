@@ -274,12 +274,18 @@ def test_toggles_open_navigation_and_contents(visit, address, width):
         sidebar.wait_for(state="hidden")
 
 
-def test_stacked_panels_on_a_phone_have_names(visit, address):
+def test_stacked_panels_on_a_phone_have_one_size_and_names(visit, address):
     tab = visit(f"{address}/notebooks/exhibits.html").tab
-    names = tab.locator(".panel-name")
+    panels = tab.locator("#exhibit-figure-3 .panel")
+    names = panels.nth(1).locator(".added-name")
     assert names.count() and not names.first.is_visible()
+
     tab.set_viewport_size({"width": 390, "height": 800})
-    assert names.first.is_visible()
+    assert panels.nth(1).get_by_text("standard regret").is_visible()
+    boxes = [panel.bounding_box() for panel in panels.all()]
+    widths = [box["width"] for box in boxes]
+    assert max(widths) < 1.1 * min(widths)
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
 
 
 def test_toggle_collapses_navigation_on_wide_screens(visit, address):

@@ -60,22 +60,41 @@ def test_every_panel_of_a_row_has_tick_labels():
         assert {"1", "2", "3", "4"} <= set(texts(svg))
 
 
-def test_panels_repeat_names_of_shared_axes():
-    figure, axes = plt.subplots(2, 2, sharex=True, sharey="row")
+def test_every_panel_of_a_row_has_a_title_and_names_of_both_axes():
+    figure, axes = plt.subplots(2, 2)
     for ax, table in zip(axes[0], ("gsm8k", "piqa_small"), strict=True):
         ax.set_title(figures.escape_math(table))
     for ax, quantity in zip(axes[:, 0], ("regret", "F1"), strict=True):
         ax.set_ylabel(quantity)
-    drawing = figures.panels(figure)
-    names = re.findall('<span class="panel-name" hidden>([^<]*)</span>', drawing)
-    assert names == ["regret", "gsm8k", "F1, piqa_small"]
-    assert drawing.count("<svg") == 4
+    axes[1, 0].set_xlabel("budget")
+    axes[1, 1].set_xlabel("share")
+    drawn = [set(texts(svg)) for svg in parsed(figures.panels(figure))]
+    for names, quantity, below, table in zip(
+        drawn,
+        ("regret", "regret", "F1", "F1"),
+        ("budget", "share") * 2,
+        ("gsm8k", "piqa_small") * 2,
+        strict=True,
+    ):
+        assert {quantity, below, table} <= names
 
 
-def test_panels_with_separate_axes_keep_their_names():
+def test_added_names_are_outside_of_the_view():
     figure, axes = plt.subplots(1, 2)
-    axes[0].set_ylabel("second score")
-    assert "panel-name" not in figures.panels(figure)
+    axes[0].set_ylabel("regret")
+    drawing = figures.panels(figure)
+    first, second = re.findall("--room: (.*?);", drawing)
+    assert {*first.split()} == {"0.0%"}
+    assert [side != "0.0%" for side in second.split()] == [False, False, False, True]
+    assert axes[1].get_ylabel() == ""
+
+
+def test_ticks_in_words_need_no_name():
+    figure, axes = plt.subplots(1, 2)
+    axes[0].set_ylabel("regret")
+    axes[1].set_yticks([0, 1], ["a method", "another"])
+    second = parsed(figures.panels(figure))[1]
+    assert "regret" not in texts(second)
 
 
 def test_omitted_labels_stay_omitted():
