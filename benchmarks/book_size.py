@@ -4,8 +4,8 @@
     python benchmarks/book_size.py --stored   # the book of `make stored`
 
 The program prints one row per page, and then every exceeded limit. It fails if a limit
-is exceeded. The limit of words does not include the appendix: its proofs were in closed
-dropdowns before, whose words are not visible.
+is exceeded. The limit of words is for the pages that are read in order, without the
+appendix of proofs.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ values. A colour always stands for a method.
 
 from collections.abc import Mapping, Sequence, Sized
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,17 +33,34 @@ from companion.figures.log_limits import fit_log_axes, fit_log_axis
 from companion.pages.comparison import mark_printed, printed_points
 from companion.paper.numbers import as_frame
 
-#: A row of a figure, which shows one quantity: the experiments for which the paper may
-#: print the quantity, with the main experiment first; the label of the quantity; and
-#: whether the axis is logarithmic.
-FigureRow = tuple[tuple[str, ...], str, bool]
-REGRETS: dict[str, FigureRow] = {
-    "efficiency_regret": (("online", "trajectory"), "efficiency regret", True),
-    "standard_regret": (("online",), "standard regret", True),
+
+class FigureRow(NamedTuple):
+    """A row of panels, one per table, that shows one quantity.
+
+    ``experiments`` are those for which the paper may print the quantity, with the main
+    experiment first. The vertical axis is ``logarithmic`` or linear, and may be
+    ``shared`` by the panels.
+    """
+
+    experiments: tuple[str, ...]
+    label: str
+    logarithmic: bool
+    shared: bool
+
+
+REGRETS = {
+    "efficiency_regret": FigureRow(
+        ("online", "trajectory"), "efficiency regret", logarithmic=True, shared=False
+    ),
+    "standard_regret": FigureRow(
+        ("online",), "standard regret", logarithmic=True, shared=False
+    ),
 }
-SETS: dict[str, FigureRow] = {
-    "error": (("identification", "stochastic"), "wrong sets", True),
-    "f1": (("full-set",), "F1, all arms", False),
+SETS = {
+    "error": FigureRow(
+        ("identification", "stochastic"), "wrong sets", logarithmic=True, shared=True
+    ),
+    "f1": FigureRow(("full-set",), "F1, all arms", logarithmic=False, shared=True),
 }
 
 
@@ -76,29 +93,26 @@ def draw_cells(
     figure, axes = _panels(
         titles, len(rows), 2.0 * len(rows) + 0.6, "evaluations per configuration", "row"
     )
-    for line, (quantity, (experiments, label, logarithmic)) in zip(
-        axes, rows.items(), strict=True
-    ):
+    for line, (quantity, row) in zip(axes, rows.items(), strict=True):
         quantity_cells = cells[
-            (cells["experiment"] == experiments[0]) & (cells["quantity"] == quantity)
+            (cells["experiment"] == row.experiments[0])
+            & (cells["quantity"] == quantity)
         ]
         quantity_cells = quantity_cells[
             quantity_cells["rho"].notna() & quantity_cells["against"].isna()
         ]
         for ax, name in zip(line, titles, strict=True):
             _draw_methods(
-                ax, quantity_cells[quantity_cells["dataset"] == name], logarithmic
+                ax, quantity_cells[quantity_cells["dataset"] == name], row.logarithmic
             )
-            mark_printed(ax, printed_points(name, quantity, *experiments), predicted)
-        line[0].set_ylabel(label)
+            points = printed_points(name, quantity, *row.experiments)
+            mark_printed(ax, points, predicted)
+        line[0].set_ylabel(row.label)
         ticks = np.unique(quantity_cells["rho"])[
             :: 2 if quantity_cells["rho"].nunique() < 6 else 3
         ]
         line[0].set_xscale("log")
-        if quantity == "error":
-            fit_log_axes(line)
-        else:
-            _set_scales(line, logarithmic)
+        _set_scales(line, row)
         line[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         line[0].xaxis.set_minor_locator(NullLocator())
 
@@ -120,14 +134,14 @@ def _panels(
     return figure, axes
 
 
-def _set_scales(line: Sequence[Axes], logarithmic: bool) -> None:
-    """Share one linear axis in a row of panels, or fit a logarithmic axis per panel."""
-    for ax in line:
-        if logarithmic:
-            fit_log_axis(ax)
-        elif ax is not line[0]:
+def _set_scales(line: Sequence[Axes], row: FigureRow) -> None:
+    """Set the vertical axes of a row of panels, as the row says."""
+    if row.logarithmic:
+        for group in [line] if row.shared else [[ax] for ax in line]:
+            fit_log_axes(group)
+    elif row.shared:
+        for ax in line[1:]:
             ax.sharey(line[0])
-    if not logarithmic:
         line[0].autoscale(axis="y")
 
 
@@ -195,7 +209,8 @@ def draw_along(cells: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
                 ax, printed_points(name, quantity, "trajectory").assign(rho=1.0)
             )
         line[0].set_ylabel(label)
-        _set_scales(line, logarithmic=True)
+        for ax in line:
+            fit_log_axis(ax)
 
     shared_legend(figure, columns=4)
     return figure

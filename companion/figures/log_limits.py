@@ -1,4 +1,4 @@
-"""Limits of logarithmic axes, so that no panel has an empty decade."""
+"""Limits of logarithmic axes, from what is drawn in one panel, or in several."""
 
 from collections.abc import Sequence
 

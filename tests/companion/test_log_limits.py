@@ -1,4 +1,4 @@
-"""Limits of logarithmic axes: no panel has an empty decade."""
+"""Limits of logarithmic axes: no decade is empty in all panels that share an axis."""
 
 import matplotlib.pyplot as plt
 import numpy as np

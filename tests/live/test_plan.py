@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from support.faults import fault
 
 from cobandit.errors import TableError
+from cobandit.live.evaluators.endpoints import ANSWER_SECONDS
 from cobandit.live.instances import Instances
-from cobandit.live.plan import check_plan
+from cobandit.live.plan import Plan, check_plan
 from cobandit.tables.plain_yaml import load_yaml
 from cobandit.tables.profiling import profiling_mask
 
@@ -440,3 +441,8 @@ def test_short_names_of_costs_are_read(written, column, unit):
         GOOD | {"cost": written, "objectives": GOOD["objectives"][:1]}, "plan"
     ).cost
     assert (cost.column, cost.unit) == (column, unit)
+
+
+def test_description_of_the_timeout_has_the_default_of_endpoints():
+    described = Plan.model_fields["timeout"].description
+    assert re.findall(r"\d+", described) == [str(ANSWER_SECONDS)]
