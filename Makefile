@@ -61,8 +61,8 @@ lint: $(READY)  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint  ## lint, types and every test that is not slow (about a minute)
-	$(BIN)/python -m pytest -q -p no:nbval -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick
+check: lint  ## lint, types and every test that is not slow, without the examples of docstrings (half a minute)
+	$(BIN)/python -m pytest -q -p no:nbval -n 2 --dist worksteal -m "not slow" --hypothesis-profile quick tests
 
 # In one process; compiled functions count as not reached, since coverage follows Python only.
 coverage: $(READY)  ## report the lines that tests which are not slow reach (some minutes; there is no bar)

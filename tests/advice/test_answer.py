@@ -84,6 +84,7 @@ def test_steps_have_gains_intervals_and_cost_factors():
     assert steps[0] == ""
 
 
+@pytest.mark.slow
 def test_leaderboard_does_not_recommend_its_cheapest_model():
     """A model of low accuracy has the largest ratio, which is shown on demand."""
     advice = cb.recommend(
@@ -113,6 +114,7 @@ def test_more_expensive_of_equal_arms_is_off_the_front():
     )
 
 
+@pytest.mark.slow
 def test_preference_chooses_the_largest_weighted_mean():
     table = shapes.make_two_models()
     for weights, chosen in (
@@ -126,6 +128,7 @@ def test_preference_chooses_the_largest_weighted_mean():
         assert choice.ahead == pytest.approx(score.max() - score.min())
 
 
+@pytest.mark.slow
 def test_conditions_hold_together():
     table = shapes.make_two_models()
     combined = cb.recommend(
@@ -187,6 +190,7 @@ def test_tolerance_shortens_the_front_and_covers_it():
         ).any()
 
 
+@pytest.mark.slow
 def test_returned_configurations_replace_the_front():
     returned, table = ["large, direct", "small, direct"], shapes.make_short_list()
     options = {"at_least": {"accuracy": 0.45}, "replications": 2}
@@ -342,6 +346,7 @@ def test_headline_names_the_front_of_the_paper():
     )
 
 
+@pytest.mark.slow
 def test_preference_names_the_best_and_the_second_best():
     table = shapes.make_leaderboard(300)
     advice = cb.recommend(
@@ -363,9 +368,8 @@ def make_sparse():
     return shapes.make_leaderboard(100, seen=0.05)
 
 
-@pytest.mark.parametrize(
-    "make", [shapes.make_agents, pytest.param(make_sparse, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [shapes.make_agents, make_sparse])
 @pytest.mark.parametrize("budget", [None, 0.01, 30])
 def test_next_evaluations_have_number_and_price(make, budget):
     advice = cb.recommend(make(), budget, replications=2)
@@ -386,6 +390,7 @@ def test_next_evaluations_have_number_and_price(make, budget):
         assert f"{first.configuration} on instance {first.instance}" in line
 
 
+@pytest.mark.slow
 def test_cheaper_unreturned_configurations_are_named():
     """A method that does not weigh the cost returns the best, and its reader pays."""
     table = shapes.make_short_list()
@@ -427,6 +432,7 @@ def test_numbers_are_complete_for_any_number_of_objectives(tmp_path, monkeypatch
         assert "…" not in shown and ("intervals: 95 %" in shown) == (n_objectives == 2)
 
 
+@pytest.mark.slow
 def test_returned_set_has_no_share_of_redraws():
     table = cb.load("synthetic-24")
     dearest = table.summary()["cost"].nlargest(2).index
@@ -436,6 +442,7 @@ def test_returned_set_has_no_share_of_redraws():
         cb.recommend(table, returned=[])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["synthetic-24", "piqa-small"])
 def test_rivals_are_the_dominating_arms(name):
     """Rivals match a brute-force search; a member of the front has none."""

@@ -50,6 +50,7 @@ def test_default_costs_give_no_factor_and_no_ratio(frame):
     assert plain["most_efficient"] is None
 
 
+@pytest.mark.slow
 def test_smallest_cost_changes_only_its_own_sentence(frame):
     texts = [
         str(
@@ -95,6 +96,7 @@ def write(path, answers):
     path.write_text(json.dumps({"results": {"results": entries}}))
 
 
+@pytest.mark.slow
 def test_configurations_with_truncated_answers_are_named(tmp_path):
     cut = [{"finishReason": "length"}] * 16 + [{}] * 24
     cached = [{"cached": True}] * 30 + [{}] * 10
@@ -129,6 +131,7 @@ def test_configurations_with_truncated_answers_are_named(tmp_path):
     assert restored.card.counts["large"] == {"answers cut off": 16}
 
 
+@pytest.mark.slow
 def test_many_values_at_the_best_end_are_reported():
     rng = np.random.default_rng(1)
     rows = [

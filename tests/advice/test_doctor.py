@@ -210,6 +210,7 @@ def test_missing_evaluations_of_hard_instances_are_reported(clean):
     assert "missing" not in names
 
 
+@pytest.mark.slow
 def test_configurations_without_shared_instances_are_reported(clean):
     scores, costs = clean
     rows = (
@@ -310,6 +311,7 @@ def test_long_names_are_shortened_and_findings_are_plain_values(clean):
     )
 
 
+@pytest.mark.slow
 def test_free_evaluations_are_counted_with_their_smallest_cost(clean, tmp_path):
     """Both say how many evaluations are meant; of a subset, those that are left."""
     scores, costs = clean

@@ -57,6 +57,7 @@ def run(seed, tolerance=0.0, cost_tolerance=0.0):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)]
 )
@@ -66,6 +67,7 @@ def test_run_and_recommendation_of_its_table_agree(seeds):
         assert returned == front, seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(10), pytest.param(range(10, 110), marks=pytest.mark.slow)]
 )

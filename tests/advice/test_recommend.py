@@ -123,6 +123,7 @@ def test_ratios_of_incomplete_tables_use_the_shared_instances(
         assert result[i, j] == pytest.approx(min(t), rel=1e-9) and shared[i, j] == n
 
 
+@pytest.mark.slow
 def test_few_equal_scores_decide_nothing():
     """All right against all wrong on four instances: no variance, but doubt remains."""
     table = drawn(np.random.default_rng(0), [[1.0], [0.0], [0.5]], [1.0, 1.0, 1.0], 4)
@@ -276,6 +277,7 @@ def test_parts_of_a_recommendation_agree(synthetic):
 # New instances, ties.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holes", [0, 0.3])
 def test_new_instances_are_outside_the_benchmark(holes):
     """A dominated pair needs (factor / ratio)^2 times the instances that it has."""

@@ -440,6 +440,7 @@ def test_example_card_of_the_data_page_is_valid():
     assert card.columns[5:] == ("model", "prompt", card.cluster)
 
 
+@pytest.mark.slow
 def test_finished_pages_are_corrected(cobandit_book):
     back = '<a class="viewcode-back" href="../book/api.html#cobandit.CoPSI">[docs]</a>'
     page = {"body": f'<div role="list" class="citation-list">50 % of 3</div>{back}'}

@@ -55,6 +55,7 @@ def parameters_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode
     ]
 
 
+@pytest.mark.slow
 @each_source
 def test_paired_files_have_the_same_cells(source):
     stored = source.with_suffix(".ipynb")
@@ -89,6 +90,7 @@ def test_stored_notebook_was_run_in_order_and_without_error(source):
     assert not [output for output in outputs if output.output_type == "error"]
 
 
+@pytest.mark.slow
 @each_source
 def test_single_parameters_cell_is_parsed(source):
     notebook = jupytext.read(source)
@@ -115,6 +117,7 @@ def test_single_parameters_cell_is_parsed(source):
     assert assigned >= PARAMETERS
 
 
+@pytest.mark.slow
 @each_source
 def test_every_picture_has_a_description(source):
     """Cells that draw pass a text; test_book checks the resulting page."""
@@ -158,6 +161,7 @@ def test_prose_with_numbers_is_shown_in_a_stored_notebook(source):
     )
 
 
+@pytest.mark.slow
 @each_source
 def test_page_ends_with_its_run_instructions(source):
     notebook = read_stored(source)
@@ -204,6 +208,7 @@ def captions_of(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     return matches
 
 
+@pytest.mark.slow
 @each_source
 def test_tables_of_reconstructions_are_labelled(source):
     """Pages about reconstructions say so in captions, others in captions or cells."""

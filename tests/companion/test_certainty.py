@@ -111,6 +111,7 @@ def brute_force(rewards, delta):
     return minimum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("delta", [0.0, 0.05, 0.2])
 def test_bound_is_the_maximum_over_all_sets(seed, delta):

@@ -38,6 +38,7 @@ def test_exact_constant_is_the_maximum_over_all_orders(costs):
     assert exact == theory.exact_allocation_constant(7 * costs)
 
 
+@pytest.mark.slow
 @given(costs_of)
 def test_constants_are_ordered(costs):
     of = allocation.constants(costs)
@@ -335,6 +336,7 @@ def bounds_of(problem, budget, allocation):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [0.9, 0.3])
 @pytest.mark.parametrize(
     ("method", "allocation"), [("CoPSI", 0), ("CoPSIExact", 1), ("PSISR", 2)]

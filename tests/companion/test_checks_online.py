@@ -156,6 +156,7 @@ def test_one_sided_leaving_probability_matches_all_paths(mean):
     assert 0 < total[1] <= total[2] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", [10, 100, 1000])
 @pytest.mark.parametrize("alpha", [0.51, 1.0, 2.0])
 def test_step_1_holds_for_one_coordinate(T, alpha):

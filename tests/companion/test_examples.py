@@ -38,6 +38,7 @@ def test_every_method_of_the_paper_has_an_example():
     assert set(METHODS) == online | set(experiments.IDENTIFICATION)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_class_makes_the_pulls_of_the_example(method):
     """The table repeats rewards and cost of each arm, so all streams are equal."""

@@ -49,6 +49,7 @@ def test_states_match_the_replays(data):
         )
 
 
+@pytest.mark.slow
 def test_run_is_judged_by_the_front_of_its_method():
     """Where all runs are exact, so is the one that is drawn."""
     descriptions = first_figure.describe_states(

@@ -198,6 +198,7 @@ def less_of(plays, method, shift):
     return changed
 
 
+@pytest.mark.slow
 def test_reading_changes_only_its_values(plays):
     contrast = contrasts.CONTRASTS[-1]
     part = plays[(plays["kind"] == "table") & (plays["dataset"] == "piqa")]

@@ -684,6 +684,7 @@ def test_paths_of_two_arms_are_drawn_from_their_first_pull(tmp_path):
     assert all(ax.lines for ax in pictures.draw_along(cells, {table.name: ""}).axes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_objectives", [1, 3])
 @pytest.mark.parametrize("n_arms", [2, 40, 3000])
 def test_plan_fits_its_table(n_arms, n_objectives, tmp_path):

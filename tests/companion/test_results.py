@@ -24,6 +24,7 @@ def stored(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", store.list_expected())
 def test_results_match_the_data_at_hand(name):
     """Fails when the data have changed since: run make results."""

@@ -228,6 +228,7 @@ def test_colours_have_contrast_in_both_themes_and_methods_own_theirs():
     assert drawn == set(SHADES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", DRAWS, ids=lambda path: path.stem)
 def test_no_figure_uses_a_default_palette(source):
     """Nor writes one down that the registry has for a method."""
@@ -371,6 +372,7 @@ def test_letters_missing_in_the_font_are_left_to_the_browser():
     assert "模型" in drawing and "नमूना" in drawing
 
 
+@pytest.mark.slow
 def test_single_budget_has_one_label_and_large_regrets_are_grouped(small_table):
     runs = cb.replay_online(small_table, ["CoHVUCB"], rho=[19], replications=3)
     ax = figures.by_budget(
@@ -549,6 +551,7 @@ def test_front_draws_the_recommendation(synthetic):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_objectives", [1, pytest.param(3, marks=pytest.mark.slow), 4]
 )

@@ -97,6 +97,7 @@ def test_command_writes_the_page_and_prints_its_path(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_missing_packages_are_named_with_the_remedy(tmp_path, monkeypatch, synthetic):
     imported = builtins.__import__
 

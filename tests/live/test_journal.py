@@ -118,6 +118,7 @@ def uninterrupted(path, make, seed=0):
 # Written files.
 
 
+@pytest.mark.slow
 @every_policy
 def test_journal_changes_nothing_in_a_run(path, make):
     bare = make()
@@ -589,6 +590,7 @@ def test_remedy_for_a_damaged_line_works(path):
     assert snapshot(policy) == states[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", [b"not mine\n", b"not mine", b'{"journal": 1}\n', b'{"journal": 1, ']
 )

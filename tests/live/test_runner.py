@@ -676,6 +676,7 @@ class TestGoingOn:
         first, second = (check_plan(entry, "plan") for entry in by_place)
         assert second.differences(first.model_dump(mode="json"))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [

@@ -62,6 +62,7 @@ def test_planned_depth_is_the_deepest_affordable(costs, n_instances, data):
 # Budgets.
 
 
+@pytest.mark.slow
 @every_method
 @examples(60)
 @given(benchmark=benchmarks(), share=st.floats(0.05, 1.1))

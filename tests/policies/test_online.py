@@ -121,6 +121,7 @@ def algorithm_1(rewards, costs, budget, lam, alpha, s_r=1.0, s_c=1.0, feasible=F
         arms.append(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("policy_class", [cb.CoHVUCB, cb.AccuracyCostUCB])
 def test_one_objective_reduces_to_the_budgeted_bandit(policy_class, seed):
@@ -217,6 +218,7 @@ def test_crossing_pull_is_charged_and_ends_the_run():
     assert (policy.spent, policy.ask(), policy.pulls.tolist()) == (3.5, None, [1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_selection_among_all_arms_is_algorithm_1(seed):
     rng = np.random.default_rng(seed)
@@ -283,6 +285,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @every_policy
 @pytest.mark.parametrize(
     "bad", [{key: value} for key, values in BAD.items() for value in values], ids=str

@@ -27,6 +27,7 @@ def named(method):
     return f"{method.name}-{method.options}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [
@@ -45,6 +46,7 @@ def test_kernel_makes_the_pulls_of_its_class(method):
     check_kernel(method, range(30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*METHODS, *map(cb.spec, methods.ONCE)], ids=named)
 def test_policies_are_invariant_to_the_scale_of_costs(method):
     """The same feedback in another unit leads to the same pulls."""
@@ -202,6 +204,7 @@ class Generous(Planned):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "check", "message"),
     [

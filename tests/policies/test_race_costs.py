@@ -117,6 +117,7 @@ def test_equal_costs_are_known_exactly():
     assert race.recommend().tolist() == [1]
 
 
+@pytest.mark.slow
 def test_front_of_the_paper_ignores_cost():
     rewards, costs = make_answers(1)
     best = int(rewards.mean(axis=(1, 2)).argmax())

@@ -46,6 +46,7 @@ def exact_front(tables, standard=False):
     return [i for i, a in enumerate(means) if not any(dominates(b, a) for b in means)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, {"confidence": 0.95}, {"confidence": 0.2}], ids=str
 )

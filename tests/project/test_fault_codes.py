@@ -57,6 +57,7 @@ def list_faults_without_code(tree):
             yield call.lineno
 
 
+@pytest.mark.slow
 def test_every_error_has_a_code():
     places = [
         f"{path.relative_to(ROOT)}:{line}"
@@ -66,6 +67,7 @@ def test_every_error_has_a_code():
     assert not places, f"give these a code: {places}"
 
 
+@pytest.mark.slow
 def test_codes_are_short_names():
     codes = [
         keyword.value.value

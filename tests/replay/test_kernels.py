@@ -40,6 +40,7 @@ def test_kernels_agree_at_unusual_sizes_and_seeds(method, n_arms, n_objectives, 
     check(method, table, 4, seed=seed, replication=2**40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_objectives", [1, 2])
 def test_kernels_agree_on_identical_arms(method, n_objectives):
@@ -50,6 +51,7 @@ def test_kernels_agree_on_identical_arms(method, n_objectives):
             check(method, table, factor, charge)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", methods.IDENTIFICATION)
 @pytest.mark.parametrize("off", [-1e-4, -1e-8, -1e-12, 0, 1e-12, 1e-8, 1e-4])
 def test_kernels_agree_at_budgets_around_whole_rounds(method, off):
@@ -58,6 +60,7 @@ def test_kernels_agree_at_budgets_around_whole_rounds(method, off):
     check_kernel_on(method, table, 11 * table.costs.sum() * (1 + off), "declared")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", methods.ONLINE)
 @pytest.mark.parametrize("seed", range(3))
 def test_kernels_agree_when_selecting_among_all_arms(method, seed):

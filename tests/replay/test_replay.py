@@ -105,6 +105,7 @@ def test_online_numbers_match_the_class(method, small_table):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("charge", ["declared", "realised"])
 @pytest.mark.parametrize("method", IDENTIFICATION)
 def test_identification_numbers_match_the_class(method, charge, small_table):
@@ -245,6 +246,7 @@ def test_paths_have_one_row_per_step(method, small_table):
         ].to_numpy() == pytest.approx(twin, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_paths_end_where_the_run_ends(seed):
     """With known costs the budget is spent exactly, or by rounding one bit more."""

@@ -63,6 +63,7 @@ def made_up(rng, n_arms, n_instances, n_objectives):
     ), costs.mean(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(1), pytest.param(range(1, 17), marks=pytest.mark.slow)]
 )
@@ -218,6 +219,7 @@ def test_class_without_kernel_runs_with_its_options():
     ]
 
 
+@pytest.mark.slow
 def test_race_needs_no_budget_and_reports_its_end():
     table = cb.load("synthetic-24")
     races = [cb.spec("ParetoRace", tolerance=tolerance) for tolerance in (0.02, 0.05)]

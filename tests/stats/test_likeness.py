@@ -94,6 +94,7 @@ def test_redraw_weights_are_per_cluster():
     np.testing.assert_allclose(means, single)
 
 
+@pytest.mark.slow
 def test_certainty_counts_clusters():
     """Ten copies of 40 passages, of which one arm wins seven and the other two."""
     frame = passages(np.random.default_rng(10), noise=0.0)

@@ -223,6 +223,7 @@ def test_limits_of_binary_scores_on_a_benchmark_are_exact(total, seen, level):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "benchmark",
     [

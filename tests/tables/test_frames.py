@@ -121,6 +121,7 @@ def test_zero_cost_is_replaced_by_smallest_cost():
     assert built.n_free == 1 and built.rows["cost"].min() == 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["whole", "subset", "ragged", "one objective"])
 def test_saved_table_is_read_unchanged(part, tmp_path):
     frame = evaluations(6, 20)

@@ -52,6 +52,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_imported_numbers_equal_logged_numbers(workspace, name):
     folder, options, instance, first = FORMATS[name]
@@ -294,6 +295,7 @@ def test_inspect_skips_and_reports_failed_samples(workspace):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "score"),
     [
@@ -388,6 +390,7 @@ def test_every_named_score_is_an_objective(workspace):
 PROMPT = "Question: What is 11 + 22? Think aloud, then give the sum.\nAnswer:"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "folder", "options", "prompt"),
     [
@@ -515,6 +518,7 @@ def test_helm_finish_reasons_are_not_metrics(workspace):
 # CSV.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "CSV"])
 def test_tidy_tables_of_every_format_are_read(workspace, suffix):
     frame = pd.read_csv("tidy.csv", dtype={"question": str})
@@ -657,6 +661,7 @@ def test_commands_of_the_book_work(workspace):
         assert result.exit_code == 0, (command, result.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", IMPORTERS)
 def test_every_option_has_help(source):
     text = call("import", source, "--help", columns=200).stdout
@@ -697,6 +702,7 @@ def test_incomplete_logs_are_reported(workspace):
         assert "of the " in line and line.endswith("evaluations of its run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counted", [None, {}, {"sums": None}])
 def test_runs_without_a_stated_count_are_accepted(workspace, counted):
     for path in Path("lm").rglob("results_*.json"):

@@ -126,6 +126,7 @@ def test_update_keeps_the_card(workspace):
     assert imported_again.card.split.profiling == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "names"),
     [

@@ -304,6 +304,7 @@ def test_answer_without_usage_is_not_free(workspace, unmeasured):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", ["none", "seconds"])
 def test_logs_without_usage_use_other_costs(workspace, cost):
     for path in (HEADS, TAILS):

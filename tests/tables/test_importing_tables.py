@@ -246,6 +246,7 @@ def test_condition_counts_excluded_rows(workspace):
     assert list(cb.read("b.parquet").n_instances) == [6, 6]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "CSV"])
 def test_text_may_be_compressed(workspace, suffix):
     write_frame(tidy(), f"t.{suffix}")
@@ -258,6 +259,7 @@ def test_text_may_be_compressed(workspace, suffix):
     assert a.equals(b)
 
 
+@pytest.mark.slow
 def test_decompression_bomb_is_refused(workspace, monkeypatch):
     monkeypatch.setattr(record_files, "MAX_EXPANDED_TEXT", 10**6)
     Path("t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10**6))
@@ -657,6 +659,7 @@ MENDABLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", MENDABLE)
 def test_offered_remedies_work(workspace, what):
     """Where a number is asked for, any does."""

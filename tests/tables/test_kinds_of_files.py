@@ -511,6 +511,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_of_common_tools_are_read_correctly(kind):
     write_files, options, means = KINDS[kind]

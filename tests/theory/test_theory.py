@@ -208,6 +208,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "arguments"), CASES)
 def test_invalid_arguments_are_refused(function, arguments):
     function(**GOOD[function])

@@ -126,6 +126,7 @@ def test_empty_answer_scores_zero_without_another_try(folder):
     assert (rows[0]["score"], rows[0]["tokens"], rows[0]["empty"]) == (0, 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "usage", [None, {}, {"prompt_tokens": 5, "completion_tokens": None}, "free", [5]]
 )
@@ -149,6 +150,7 @@ def test_answer_without_usage_is_accepted(folder, usage):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body", "headers", "retry", "wait"),
     [
@@ -178,6 +180,7 @@ def test_failed_request_is_a_failure(folder, status, body, headers, retry, wait)
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
