@@ -1,4 +1,4 @@
-# make check | coverage | book | pdf | test | pages | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
+# make check | coverage | book | pdf | test | acceptance | pages | lint | test-mirror | test-local | fuzz | bench | determinism | notebooks | measure | posterior | results | clean | help
 #
 # Every target makes .venv from the hashed lock (requirements.txt) when it is missing or the lock has changed.
 # Another interpreter: make book PYTHON=python3.12
@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help check coverage book stored compared pdf test pages test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
+.PHONY: help check coverage book stored compared pdf test acceptance pages test-mirror test-local fuzz lint bench determinism notebooks measure posterior results lock clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,14 +77,17 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 	COBANDIT_BOOK=stored $(BIN)/jupyter-book build -W -n --keep-going --path-output $(STORED) .
 	@test -f $(STORED)/$(HTML)/index.html || { echo "jupyter-book ended without writing $(STORED)/$(HTML)"; exit 1; }
 
-test: $(READY)  ## lint, types, all tests, the book of stored outputs, the notebooks against these outputs
-	@$(MAKE) --no-print-directory -j 3 lint stored compared
-	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not pages"
+test: $(READY)  ## the tests, the book of stored outputs, the notebooks against these outputs
+	@$(MAKE) --no-print-directory -j 2 stored compared
+	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not acceptance and not pages"
+
+acceptance: $(READY)  ## promises over many runs, large tables, packages and builds (some minutes; `make test` has a sample)
+	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m acceptance tests
 
 pages: $(READY)  ## run every page on tables of eight shapes (some minutes; `make test` has a sample)
 	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m pages tests/companion
 
-# next to lint and the stored book, which for most of their time have work for one processor
+# next to the stored book, which for most of its time has work for one processor
 compared: $(READY)  ## run the notebooks against their stored outputs
 	$(BIN)/python -m pytest -p side_by_side -n $(JOBS) --dist loadfile \
 	  --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks/*.ipynb
@@ -126,7 +129,7 @@ posterior: $(READY)  ## draw tables for the predictions, 1,200 per data set (hou
 results: $(READY)  ## compute what takes too long for a page into data/results (some minutes on two cores)
 	$(BIN)/python -m companion.stored.results
 
-COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+COMPILE := $(BIN)/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock: $(READY)  ## compile requirements.txt and the other locks again
 	$(COMPILE) --extra dask --extra html --extra book --extra test pyproject.toml -o requirements.txt
 	$(COMPILE) --extra test-local pyproject.toml -o requirements-local.txt

@@ -47,9 +47,12 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the examples of the companion as slow, and tests with data from a mirror."""
+    """Mark slow tests, and tests with data from a mirror.
+
+    Slow are examples of the companion, and acceptance tests.
+    """
     for item in items:
-        if item.path.is_relative_to(COMPANION):
+        if item.path.is_relative_to(COMPANION) or item.get_closest_marker("acceptance"):
             item.add_marker("slow")
         if ELSEWHERE & {*getattr(item, "fixturenames", ())}:
             item.add_marker("mirror")

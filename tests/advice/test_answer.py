@@ -155,7 +155,7 @@ def test_exhausted_benchmark_gives_exact_answers():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_sure_choices_meet_their_condition():
     """On 200 tables at level 0.8, at most a fifth of the sure choices are wrong."""
     rng, wrong = np.random.default_rng(6), 0

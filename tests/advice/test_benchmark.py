@@ -58,7 +58,7 @@ def test_gap_of_two_complete_arms_is_exact():
     assert np.isinf(done).all() and ((done > 0) == as_good).all()
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_variances_are_those_of_random_holes():
     """Variances of means of random subsets match the estimate from each subset."""
     rng = np.random.default_rng(3)

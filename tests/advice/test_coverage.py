@@ -17,7 +17,7 @@ def held(result, level=0.95):
     return result
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     ("name", "n_instances"),
     [("synthetic-24", 60), ("synthetic-24", 150), ("gsm8k", 200), ("piqa", 200)],
@@ -40,7 +40,7 @@ def test_decided_memberships_hold_on_measured_instances(swebench, n_instances):
     assert errors["settled"].sum() > 1.05 * errors["bonferroni"].sum()
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(("share", "minimum"), [(0.3, 0.4), (0.7, 8)])
 def test_decided_memberships_hold_on_the_benchmark(synthetic, share, minimum):
     """Of 400 instances two configurations share a tenth, or a half."""

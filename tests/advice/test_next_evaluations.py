@@ -111,7 +111,7 @@ def test_certified_race_is_followed_to_its_end():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     ("front", "maximum"), [("objectives", 0.4), ("objectives and cost", 0.7)]
 )

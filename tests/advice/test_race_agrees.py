@@ -59,7 +59,7 @@ def run(seed, tolerance=0.0, cost_tolerance=0.0):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)]
+    "seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.acceptance)]
 )
 def test_run_and_recommendation_of_its_table_agree(seeds):
     for seed in seeds:
@@ -69,7 +69,7 @@ def test_run_and_recommendation_of_its_table_agree(seeds):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seeds", [range(10), pytest.param(range(10, 110), marks=pytest.mark.slow)]
+    "seeds", [range(10), pytest.param(range(10, 110), marks=pytest.mark.acceptance)]
 )
 def test_run_with_tolerance_covers_the_recommended_front(seeds):
     """A run keeps arms without a sure replacement, and rarely lacks a recommended one.

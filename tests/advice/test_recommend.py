@@ -176,7 +176,7 @@ def wrong_and_settled(rng, means, costs, n_instances, tables, level, shared=0.5)
         "one objective",
     ],
 )
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_error_of_decided_memberships_is_as_stated(means, costs, n_instances, shared):
     """At level 0.8, more than 32 errors in 100 occur by chance once in 500 tests."""
     rng, maximum = np.random.default_rng(8), stats.binom.isf(0.002, 100, 0.2)
@@ -209,7 +209,7 @@ def test_more_instances_decide_more():
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_estimated_evaluations_decide_the_question():
     """Three times the estimate usually decides a question, a tenth of it rarely."""
     means, costs, rng, n = (

@@ -79,7 +79,7 @@ def test_unknown_split_is_refused(synthetic):
         cb.replay_online(synthetic, "CoHVUCB", rho=4, true_costs="both")
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_advice_agrees_with_replays_or_gives_the_reason():
     agreed = 0
     for seed in range(30):

@@ -336,7 +336,7 @@ def store_outputs(book: Path) -> None:
         nbformat.write(notebook, source.with_suffix(".ipynb"))
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @needs_sphinx
 def test_outputs_are_used_until_the_library_changes(small_book):
     """One book is built four times, because each build starts slowly."""

@@ -211,8 +211,12 @@ class TestScript:
 @NEEDS_CHROMIUM
 @NEEDS_BOOK
 class TestPage:
-    @pytest.mark.parametrize("width", [390, 800, 1400])
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize(
+        "width", [390, pytest.param(800, marks=pytest.mark.acceptance), 1400]
+    )
+    @pytest.mark.parametrize(
+        "scheme", ["light", pytest.param("dark", marks=pytest.mark.acceptance)]
+    )
     def test_figure_is_read_and_moved_in_every_window(self, visit, width, scheme):
         visited = visit(PAGE.as_uri())
         tab = visited.tab

@@ -69,7 +69,7 @@ def _too_easily_certain(*arguments, **options):
     return race
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     ("cell", "broken"),
     [

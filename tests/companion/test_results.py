@@ -39,7 +39,7 @@ def test_recomputed_audit_block_matches():
     assert set(part["n"]) == {results.AUDIT_BLOCK}
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_recomputed_posterior_table_matches():
     """Fails when a change of the code changes a draw of a table or a replay."""
     for name, kind in (("piqa", "table"), ("gsm8k", "prior"), ("piqa", "other")):
@@ -227,7 +227,7 @@ def test_stored_tables_have_consecutive_numbers():
         assert (part[part["number"].isin(missed)]["key"] == "kept").all()
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_scores_are_widened_by_the_calibration():
     assert (
         paper.widening(paper.calibrate(results.read_result("posterior")))

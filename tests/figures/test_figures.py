@@ -553,9 +553,11 @@ def test_front_draws_the_recommendation(synthetic):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "n_objectives", [1, pytest.param(3, marks=pytest.mark.slow), 4]
+    "n_objectives", [1, pytest.param(3, marks=pytest.mark.acceptance), 4]
 )
-@pytest.mark.parametrize("n_arms", [2, 12, pytest.param(108, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n_arms", [2, 12, pytest.param(108, marks=pytest.mark.acceptance)]
+)
 def test_front_holds_any_number_of_arms_and_objectives(n_arms, n_objectives):
     """A short front has names at its marks, a long one numbers; none is missing."""
     rng = np.random.default_rng(n_arms)

@@ -40,7 +40,11 @@ def browser():
 
 @NEEDS_CHROMIUM
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(3, 1), (24, 2), (108, 4)], ids=str)
+@pytest.mark.parametrize(
+    "size",
+    [(3, 1), pytest.param((24, 2), marks=pytest.mark.acceptance), (108, 4)],
+    ids=str,
+)
 @pytest.mark.parametrize(("width", "scheme"), [(WIDTH, "light"), (PHONE, "dark")])
 def test_page_opens_from_disk_and_its_slider_moves_the_choice(
     browser, tmp_path, size, width, scheme

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -178,7 +179,7 @@ OURS = sorted(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @examples(60)
 @given(
     method=st.sampled_from(OURS),
@@ -320,14 +321,17 @@ class TestFailures:
                     await anyio.sleep(60)
                 return await super().evaluate(configuration, instances)
 
-        plan = PLAN | {"timeout": 0.05, "at_once": 2, "budget": 1}
+        plan = PLAN | {"timeout": 0.3, "at_once": 2, "budget": 1}
         done = live.run(
             plan,
             tmp_path / "run",
             evaluator=Slow(),
             watch=lambda progress: lines.append(progress.line),
         )
-        late = [line for line in lines if "no answer within the timeout" in line]
+        # on a busy machine, an evaluation on another instance may be late, too
+        late = [
+            line for line in lines if re.search(r" on 7 .*within the timeout", line)
+        ]
         assert len(slow) == len(late) == 2 and all("retried" in line for line in late)
         assert len(rows(done.table)) == 240
 

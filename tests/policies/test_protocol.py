@@ -41,9 +41,12 @@ def test_protocol(method):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "seeds", [range(8), pytest.param(range(8, 30), marks=pytest.mark.acceptance)]
+)
 @pytest.mark.parametrize("method", METHODS, ids=named)
-def test_kernel_makes_the_pulls_of_its_class(method):
-    check_kernel(method, range(30))
+def test_kernel_makes_the_pulls_of_its_class(method, seeds):
+    check_kernel(method, seeds)
 
 
 @pytest.mark.slow

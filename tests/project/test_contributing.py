@@ -68,7 +68,7 @@ def reuse_compiled(project):
         shutil.copytree(_cache.FOLDER / here, folder / there, dirs_exist_ok=True)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize("title", FILES)
 def test_worked_example_is_new_files_and_runs(title, tmp_path):
     """Follow the steps of the section: add a file, or use an existing one."""

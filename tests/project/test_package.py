@@ -139,7 +139,7 @@ print(json.dumps({label: words for label, (words, _) in read_labels().items()}))
     assert figures == {label: read_labels()[label].words for label in figures}
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_package_works_outside_the_checkout(installed, tmp_path):
     code = """
 import json, cobandit as cb
@@ -166,7 +166,7 @@ def test_command_works_outside_the_checkout(installed, tmp_path):
     assert "synthetic-24" in done.stdout and "bundled" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_report_works_outside_the_checkout(installed_book, tmp_path):
     """The book's wheel has the sources of the pages."""
     code = """

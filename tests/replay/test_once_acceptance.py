@@ -21,7 +21,7 @@ from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 from companion.stored.made_up_tables import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.acceptance
 
 SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 BUNDLED = ["gsm8k", "piqa", "synthetic-24"]

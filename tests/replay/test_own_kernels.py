@@ -68,7 +68,7 @@ def replayed(folder, weight, choice, workers):
     return twins == "True", regrets
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_changed_formula_is_noticed(tmp_path):
     """A run that was kept on disk would play the formula of before."""
     (first, before), (second, after) = (

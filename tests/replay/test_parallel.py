@@ -66,7 +66,9 @@ def dask(**how):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [False, True])
+@pytest.mark.parametrize(
+    "processes", [False, pytest.param(True, marks=pytest.mark.acceptance)]
+)
 def test_dask_changes_nothing(processes, usual, small_table):
     with dask(n_workers=2, processes=processes) as cluster:
         result = replays(
@@ -191,7 +193,12 @@ SCRIPT = """
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
 @pytest.mark.parametrize(
-    ("workers", "backend"), [("1", "loky"), ("2", "threading"), ("2", "loky")]
+    ("workers", "backend"),
+    [
+        pytest.param("1", "loky", marks=pytest.mark.acceptance),
+        ("2", "threading"),
+        pytest.param("2", "loky", marks=pytest.mark.acceptance),
+    ],
 )
 def test_ctrl_c_interrupts_a_kernel(workers, backend, tmp_path):
     """A part is 200 replications of 50,000 pulls: the signal meets compiled code."""

@@ -65,7 +65,7 @@ def made_up(rng, n_arms, n_instances, n_objectives):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seeds", [range(1), pytest.param(range(1, 17), marks=pytest.mark.slow)]
+    "seeds", [range(1), pytest.param(range(1, 17), marks=pytest.mark.acceptance)]
 )
 @pytest.mark.parametrize("name", METHODS)
 def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):

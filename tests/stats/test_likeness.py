@@ -75,7 +75,7 @@ def test_incomplete_clusters_of_one_size_count_as_their_means():
     assert result.shared[0, 1] == 37
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_errors_of_unequal_clusters_match_redraws(holes):
     rng, gaps, stated = np.random.default_rng(2), [], []
@@ -121,7 +121,7 @@ def test_certainty_counts_clusters():
     assert naive.arms["accuracy"].equals(counted.arms["accuracy"])
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize("sizes", ["equal", "unequal"])
 def test_error_of_sure_clusters_is_as_stated(sizes):
     """Two arms of accuracy .59, neither at .6 nor better than the other."""
@@ -234,7 +234,7 @@ def test_similarity_is_reported_with_its_remedy():
     ) and 40 <= likeness.effective_size < 60
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_independent_instances_are_rarely_reported_as_similar():
     rng, alarms = np.random.default_rng(11), 0
     for _ in range(40):

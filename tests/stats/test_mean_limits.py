@@ -284,7 +284,7 @@ def test_draws_from_the_urn_agree_with_their_approximation(monkeypatch):
     assert approximated[1] - half_a_score == pytest.approx(drawn[1], abs=3e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     ("seen", "total"), [(20, 40), (97, 100), (30, 300), (1800, 2000)]
 )

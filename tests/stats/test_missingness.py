@@ -104,7 +104,7 @@ def test_many_small_differences_are_reported_together():
     assert find_dependence(table_of(scores, np.ones(20)))
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     ("n_arms", "n_instances", "accuracy", "share"),
     [(2, 40, 0.95, 0.5), (6, 100, 0.7, 0.3)],
@@ -188,7 +188,7 @@ def test_cycle_has_a_front_and_stays_undecided():
     assert not cb.recommend(compared.table, replications=2).arms["front_settled"].any()
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize("share", [0.2, 0.5])
 def test_tables_missing_at_random_can_be_decided(share):
     rng, settled, wrong = np.random.default_rng(7), [], 0

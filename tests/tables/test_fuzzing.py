@@ -69,9 +69,19 @@ VALUES = [
     "helm spec",
     "csv lines",
 ]
+#: `make acceptance` damages the other files.
+QUICK = {"lm-eval", "lm-eval results", "inspect eval", "helm", "csv"}
 #: Bytes in each of these, options of a CSV file, cells of one, cards in two ways;
 #: values, which mostly stay valid and take longer, count half.
 SHARES = len(FILES) + 4 + len(VALUES) / 2
+
+
+def with_marks(names):
+    """Return names as parameters of a test, those that are not quick with a mark."""
+    return [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.acceptance)
+        for name in names
+    ]
 
 
 def fuzz(share=1.0):
@@ -199,7 +209,7 @@ def damage(draw):
     return apply
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", with_marks(FILES))
 @fuzz()
 @given(change=damage(), on_disk=ON_DISK)
 def test_any_bytes_give_a_table_or_a_fault(folder, name, change, on_disk):
@@ -283,7 +293,7 @@ def replacement(draw):
     return apply
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("name", with_marks(VALUES))
 @fuzz(1 / 2)
 @given(change=replacement(), on_disk=ON_DISK)
 def test_any_values_give_a_table_or_a_fault(folder, name, change, on_disk):
