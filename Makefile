@@ -79,10 +79,11 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 
 test: $(READY)  ## the tests, the book of stored outputs, the notebooks against these outputs
 	@$(MAKE) --no-print-directory -j 2 stored compared
-	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not acceptance and not pages"
+	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not acceptance and not pages" \
+	  --hypothesis-profile half
 
-acceptance: $(READY)  ## promises over many runs, large tables, packages and builds (some minutes; `make test` has a sample)
-	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m acceptance tests
+acceptance: $(READY)  ## promises over many runs, large tables, packages, builds, and all examples of properties (some minutes)
+	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m "acceptance or hypothesis" tests
 
 pages: $(READY)  ## run every page on tables of eight shapes (some minutes; `make test` has a sample)
 	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m pages tests/companion

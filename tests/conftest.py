@@ -18,9 +18,12 @@ import companion
 from cobandit.tables import load
 from cobandit.testing.small_tables import ragged_table
 
-settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
-# for `make check`
-settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
+#: Examples of a property in `make check`, `make test` and `make acceptance`.
+EXAMPLES = {"quick": 25, "half": 50, "full": 100}
+for profile, number in EXAMPLES.items():
+    settings.register_profile(
+        profile, deadline=None, derandomize=True, max_examples=number
+    )
 settings.load_profile("full")
 
 SWEBENCH = "swebench-bash-only"

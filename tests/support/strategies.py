@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 def examples(of_hundred):
     """Return settings with a number of examples that depends on the profile.
 
-    ``of_hundred`` is the number in `make test`; `make check` uses a quarter.
+    ``of_hundred`` is the number in `make acceptance`; `make test` uses half of it, and
+    `make check` a quarter.
     """
     return settings(max_examples=max(1, of_hundred * settings().max_examples // 100))
 
