@@ -274,7 +274,7 @@ def snapshot(policy: AskTell) -> bytes:
     state = dict(vars(policy))
     for name, value in vars(policy).items():
         if inspect.isgenerator(value):
-            variables = inspect.getgeneratorlocals(value)
+            variables = dict(inspect.getgeneratorlocals(value))
             variables.pop("self", None)
             position = value.gi_frame and value.gi_frame.f_lasti
             state[name] = position, variables
