@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cobandit import _validation
 from cobandit.dominance import pareto_mask
 from cobandit.errors import CobanditError
-from cobandit.policies import PSISR, CoHVUCB, CoPSI, CoPSIOnce
+from cobandit.policies import PSISR, CoHVUCB, CoPSI, CoPSIOnce, ParetoRace
 from cobandit.replay.kernels import FeedbackRows
 from cobandit.replay.running import run_kernel
 
@@ -235,6 +235,32 @@ class Once:
         """Run one replication by the kernel, and return the number of pulls."""
         policy = CoPSIOnce(self.costs, self.budget, 2, self.instances)
         pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(1), realised=False)
+        return int(pulls.sum())
+
+
+class Race:
+    """Runs of `ParetoRace` on K noisy arms with two objectives and noisy costs.
+
+    Costs are compared, and the tolerance of the objectives is 0.02.
+
+    Examples
+    --------
+    >>> 10 * 20 <= Race(10, instances=40).compiled() < 10 * 40
+    True
+    """
+
+    def __init__(self, n_arms: int, instances: int = 300):
+        rows = random_rows(np.random.default_rng(n_arms), n_arms, 2, instances)
+        self.costs = rows[:, 0].reshape(n_arms, instances).mean(axis=1)
+        self.feedback = FeedbackRows(
+            rows, np.arange(0, len(rows) + 1, instances), once=True
+        )
+        self.instances = instances
+
+    def compiled(self) -> int:
+        """Run one replication by the kernel, and return the number of pulls."""
+        policy = ParetoRace(self.costs, 2, self.instances, tolerance=0.02)
+        pulls, *_ = run_kernel(policy, self.feedback, 0, np.arange(1))
         return int(pulls.sum())
 
 

@@ -92,6 +92,27 @@ def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
                 assert_same_runs(policy, feedback, seed, realised)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_race_kernel_skips_only_comparisons_that_change_nothing(seed):
+    """Most of many arms are exceeded by one of the strongest, some by others only."""
+    rng = np.random.default_rng([11, seed])
+    n_arms, n_instances, n_objectives = 150, 40, 2 + seed % 2
+    feedback, costs = made_up(rng, n_arms, n_instances, n_objectives)
+    # near ties: every third arm answers almost like its neighbour
+    rows = feedback.rows.reshape(n_arms, n_instances, -1)
+    for i in range(1, n_arms, 3):
+        rows[i] = rows[i - 1]
+        some = rng.choice(n_instances, 3, replace=False)
+        rows[i, some, 2] = 1 - rows[i, some, 2]
+    for tolerance in (0.0, 0.02, 0.1):
+        for front in ("objectives and cost", "objectives"):
+            policy = cb.ParetoRace(
+                costs, n_objectives, n_instances, tolerance=tolerance, front=front
+            )
+            assert_same_runs(policy, feedback, seed, realised=seed > 0)
+
+
 def assert_same_runs(policy, feedback, seed, realised):
     records = [kernels.record(2, len(feedback.rows)) for _ in range(2)]
     fast = run_kernel(

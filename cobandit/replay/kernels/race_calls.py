@@ -1,4 +1,10 @@
-"""Compiled comparisons of `ParetoRace`: certain dominance and covering of arms."""
+"""Compiled comparisons of `ParetoRace`: certain dominance and covering of arms.
+
+Most pairs of arms are never compared. Rivals are counted for candidates only, and an
+arm is no candidate if one of the strongest arms exceeds it. Means alone show that most
+arms neither dominate nor cover another one. Whether an arm may be dominated is known
+after a few comparisons with the strongest arms.
+"""
 
 from math import sqrt
 from typing import NamedTuple
@@ -23,6 +29,12 @@ inner(widen)
 DOMINATED = 1
 COVERED = 2
 OPEN = 4
+#: A call that is not computed yet. The second arm neither dominates nor covers the
+#: first, but it may dominate it.
+UNKNOWN = 8
+
+#: Number of strong arms that are compared first with an arm that may be exceeded.
+STRONGEST = 16
 
 
 class Costs(NamedTuple):
@@ -34,211 +46,262 @@ class Costs(NamedTuple):
     means: np.ndarray
     #: Shape (k,): sums of squared deviations.
     scatter: np.ndarray
-    #: Shape (K, K): sums of squared differences of the pairs a < b.
-    squares: np.ndarray
-    n: int
     #: Tolerance of costs, as a share of the cost of the arm to be covered.
     share: float
     #: Tolerance of costs, as an amount.
     amount: float
 
 
+class Look(NamedTuple):
+    """A comparison of the k active arms; the index of an arm is its position."""
+
+    #: Shape (D, k): mean scores.
+    means: np.ndarray
+    costs: Costs
+    #: Shape (C, K, K): sums of squared differences of the pairs a < b, per objective,
+    #: and then of the cost.
+    squares: np.ndarray
+    #: Shape (k,): arms, strongest first. A search for an arm that is better than
+    #: another one soon ends in this order.
+    strongest: np.ndarray
+    #: Shape (D,): tolerances of the objectives.
+    tolerances: np.ndarray
+    #: Number of instances so far.
+    n: int
+    #: Standard error of a mean, divided by the root of the sum of squared deviations.
+    scale: float
+
+
+class Widths(NamedTuple):
+    """Widths of the confidence intervals of a look."""
+
+    #: Half-width in standard errors.
+    wide: float
+    #: Smallest standard error, which allows for rare differences that were not seen.
+    least: float
+
+
 @inner
-def _compare_costs(costs, a, b, scale):
+def _compare_costs(a, b, look):
     """Return `compare_costs` for the arms at positions a and b."""
+    costs = look.costs
     difference = costs.means[b] - costs.means[a]
-    squares = costs.squares[a, b] if a < b else costs.squares[b, a]
+    squares = look.squares[-1, min(a, b), max(a, b)]
     return compare_costs(
         costs.means[a],
         costs.means[b],
         costs.scatter[a],
         costs.scatter[b],
-        squares - costs.n * (difference * difference),
-        costs.n,
-        scale,
+        squares - look.n * (difference * difference),
+        look.n,
+        look.scale,
         costs.share,
         costs.amount,
     )
 
 
 @inner
-def judge(sign, differences, halves, tolerances, start):
-    """Return the certain result for two arms, given differences and half-widths.
+def _find_error(a, b, d, look):
+    """Return the standard error of a difference of means in objective d."""
+    difference = look.means[d, b] - look.means[d, a]
+    squares = look.squares[d, min(a, b), max(a, b)]
+    scatter = squares - look.n * (difference * difference)
+    return look.scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
 
-    ``differences`` are those of the second arm minus the first. With sign 1, the result
-    is whether the second arm dominates or covers the first; with sign -1, whether the
-    first arm dominates or covers the second. ``start`` has the bounds of the cost
-    (see `_bound_cost`).
+
+@inner
+def _exceeds(b, a, look):
+    """Return whether arm b is two standard errors above arm a in every quantity."""
+    for d in range(len(look.means)):
+        difference = look.means[d, b] - look.means[d, a]
+        if difference <= 0.0 or difference < NEAR * _find_error(a, b, d, look):
+            return False
+    if look.costs.compared:
+        margin = _compare_costs(a, b, look)
+        return margin.cheaper >= NEAR * margin.cheaper_error
+    return True
+
+
+@inner
+def _is_candidate(a, look):
+    """Return whether no other arm clearly exceeds arm a."""
+    # one of the strongest arms exceeds most arms
+    for b in look.strongest[:STRONGEST]:
+        if _exceeds(b, a, look):
+            return False
+
+    if len(look.strongest) <= STRONGEST:
+        return True
+
+    # few other arms are above a candidate in every objective
+    is_above = np.ones(len(look.strongest), dtype=np.bool_)
+    for means in look.means:
+        mean = means[a]
+        for b in range(len(means)):
+            is_above[b] &= means[b] > mean
+    exceeded = False
+    for b in range(len(is_above)):
+        exceeded = exceeded or (is_above[b] and _exceeds(b, a, look))
+    return not exceeded
+
+
+@inner
+def _add_rivals(a, others, asked, look, n_rivals, n_reached):
+    """Compare arm a with others, and count the rivals of the arms in a mask.
+
+    `cobandit.policies.near_ties.Others` defines rivals and reach. ``n_reached`` is
+    increased by the number of arms in reach per quantity; the last one is the cost.
     """
-    low, low_with, low_less, high, high_with, high_less = start
-    for d in range(len(differences)):
-        least = sign * differences[d] - halves[d]
-        most = sign * differences[d] + halves[d]
-        low = min(low, least)
-        high = max(high, least)
-        low_with = min(low_with, least + tolerances[d])
-        high_with = max(high_with, least + tolerances[d])
-        low_less = min(low_less, most - tolerances[d])
-        high_less = max(high_less, most - tolerances[d])
+    for b in others:
+        for i, j in ((a, b), (b, a)):
+            if not asked[i]:
+                continue
 
-    return (
-        DOMINATED * (low >= -TIE and high > TIE)
-        + COVERED * (low_with >= -TIE and high_with > TIE)
-        + OPEN * (low_less >= -TIE and high_less > TIE)
-    )
-
-
-#: Bounds of the cost for `judge` if costs are not compared.
-NO_COST = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
+            # whether j is a rival of i
+            near = True
+            short = False
+            for d in range(len(look.means)):
+                error = _find_error(i, j, d, look)
+                distance = look.means[d, j] - look.means[d, i] + look.tolerances[d]
+                near = near and distance >= -NEAR * error
+                short = short or distance < NEAR * error
+                n_reached[d] += abs(distance) < REACH * error
+            if look.costs.compared:
+                margin = _compare_costs(i, j, look)
+                level = NEAR * margin.within_error
+                near = near and margin.within >= -level
+                short = short or margin.within < level
+                n_reached[-1] += abs(margin.within) < REACH * margin.within_error
+            n_rivals[i] += near and short
 
 
 @inner
-def _bound_cost(costs, a, b, scale, wide, least):
-    """Return the bounds of the cost with which `judge` starts, for arm b against a.
+def count_ties(look, outdone):
+    """Return m, the number of near ties for which the threshold is corrected.
 
-    There are three bounds of the difference: its lower end, and both its ends with the
-    tolerance added. For each bound, `judge` computes the smallest and the largest value
-    over all compared quantities. With the cost alone, these two values are equal.
+    Only candidates are compared with all other arms.
     """
-    if not costs.compared:
-        return NO_COST
-    margin = _compare_costs(costs, a, b, scale)
-    floor_ = least * margin.varies
-    above = margin.cheaper - wide * max(margin.cheaper_error, floor_)
-    half = wide * max(margin.within_error, floor_)
-    within = margin.within - half
-    beyond = margin.within + half
-    return above, within, beyond, above, within, beyond
-
-
-@inner
-def _compare(means, n, scale, squares, a, b, differences, errors):
-    """Fill the differences of arm b minus arm a, and their standard errors."""
-    for d in range(len(differences)):
-        difference = means[b, d] - means[a, d]
-        scatter = squares[d, a, b] - n * (difference * difference)
-        differences[d] = difference
-        errors[d] = scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
-
-
-@inner
-def _place(sign, differences, errors, tolerances, costs, a, b, scale, n_reached):
-    """Return whether arm b clearly exceeds arm a, and whether it is a rival of arm a.
-
-    It clearly exceeds arm a if it is two standard errors above it in every quantity.
-    `cobandit.policies.near_ties.Others` defines rivals and reach. For each quantity in
-    which b is in reach of a, the count in ``n_reached`` is increased. The last quantity
-    is the cost.
-    """
-    above = True
-    near = True
-    short = False
-    for d in range(len(differences)):
-        difference = sign * differences[d]
-        level = NEAR * errors[d]
-        distance = difference + tolerances[d]
-        above = above and difference >= level
-        near = near and distance >= -level
-        short = short or distance < level
-        n_reached[d] += abs(distance) < REACH * errors[d]
-
-    if costs.compared:
-        margin = _compare_costs(costs, a, b, scale)
-        level = NEAR * margin.within_error
-        above = above and margin.cheaper >= NEAR * margin.cheaper_error
-        near = near and margin.within >= -level
-        short = short or margin.within < level
-        n_reached[-1] += abs(margin.within) < REACH * margin.within_error
-
-    return above, near and short
-
-
-@inner
-def _count_ties(means, n, scale, tolerances, squares, costs, outdone):
-    """Return m, the number of near ties for which the threshold is corrected."""
-    k, n_objectives = means.shape
-    differences, errors = np.empty((2, n_objectives))
-
-    candidates = np.ones(k, dtype=np.bool_)
-    n_rivals = outdone.copy()
-    # one column per objective, and the last one for the cost
-    n_reached = np.zeros((k, n_objectives + 1), dtype=np.int64)
+    n_objectives, k = look.means.shape
+    candidates = np.empty(k, dtype=np.bool_)
     for a in range(k):
-        n_reached[a] += outdone[a]
-        for b in range(a + 1, k):
-            _compare(means, n, scale, squares, a, b, differences, errors)
-            above, rival = _place(
-                1.0, differences, errors, tolerances, costs, a, b, scale, n_reached[a]
-            )
-            candidates[a] &= not above
-            n_rivals[a] += rival
-            above, rival = _place(
-                -1.0, differences, errors, tolerances, costs, b, a, scale, n_reached[b]
-            )
-            candidates[b] &= not above
-            n_rivals[b] += rival
+        candidates[a] = _is_candidate(a, look)
+
+    n_rivals = outdone.copy()
+    # one entry per objective, and the last one for the cost
+    n_reached = np.full(n_objectives + 1, outdone[candidates].sum())
+    for a in range(k):
+        others = np.arange(a + 1, k)
+        if not candidates[a]:
+            others = others[candidates[a + 1 :]]
+        _add_rivals(a, others, candidates, look, n_rivals, n_reached)
 
     n_candidates = candidates.sum()
-    n_contested = (n_rivals[candidates] > 0).sum()
-    # a loop compiles faster than a sum along an axis
-    reached = np.zeros(n_objectives + 1, dtype=np.int64)
-    for candidate in np.flatnonzero(candidates):
-        reached += n_reached[candidate]
-    n_others = n_candidates * (k - 1) + outdone[candidates].sum()
     return count_near_ties(
-        n_candidates, n_contested, n_rivals[candidates].sum(), reached.max(), n_others
+        n_candidates,
+        (n_rivals[candidates] > 0).sum(),
+        n_rivals[candidates].sum(),
+        n_reached.max(),
+        n_candidates * (k - 1) + outdone[candidates].sum(),
     )
 
 
 @inner
-def count_outdone(means, n, p, squares, costs, calls, left):
+def count_outdone(look, calls, left):
     """Return, per arm, the number of just removed rivals that it covers."""
-    n_instances, tolerances, _, _, _, _ = p
-    scale = sqrt((1 - n / n_instances) / (n * n))
-    differences, errors = np.empty((2, means.shape[1]))
-
-    n_reached = np.zeros(means.shape[1] + 1, dtype=np.int64)
-    outdone = np.zeros(len(means), dtype=np.int64)
+    n_objectives, k = look.means.shape
+    n_reached = np.zeros(n_objectives + 1, dtype=np.int64)
+    outdone = np.zeros(k, dtype=np.int64)
     for b in np.flatnonzero(left):
-        for a in range(len(means)):
-            if calls[b, a] & COVERED > 0:
-                _compare(
-                    means, n, scale, squares, min(a, b), max(a, b), differences, errors
-                )
-                sign = 1.0 if a < b else -1.0
-                outdone[a] += _place(
-                    sign, differences, errors, tolerances, costs, a, b, scale, n_reached
-                )[1]
-
+        covers = calls[b, :k] & COVERED > 0
+        _add_rivals(b, np.flatnonzero(covers), covers, look, outdone, n_reached)
     return outdone
 
 
 @inner
-def call_pairs(means, n, p, squares, costs, outdone, calls):
-    """Fill the certain results for all pairs of arms, from their means (k, D)."""
-    n_instances, tolerances, looks, thresholds, _, _ = p
-    k, n_objectives = means.shape
-    scale = sqrt((1 - n / n_instances) / (n * n))
-    threshold = 0.0
-    if n < n_instances:
-        look = min(np.searchsorted(looks, n), len(thresholds) - 1)
-        ties = _count_ties(means, n, scale, tolerances, squares, costs, outdone)
-        threshold = thresholds[look, ties - 1]
+def find_widths(threshold, n, n_instances):
+    """Return the widths of confidence intervals at a threshold."""
+    unseen = 1 - n / n_instances
+    return Widths(
+        widen(threshold, n, n_instances), threshold * sqrt(unseen / (UNSEEN * n * n))
+    )
 
-    least = threshold * sqrt((1 - n / n_instances) / (UNSEEN * n * n))
-    wide = widen(threshold, n, n_instances)
 
-    differences, halves = np.empty((2, n_objectives))
+@inner
+def beats(low, high):
+    """Return whether values from ``low`` to ``high`` are dominating differences."""
+    return low >= -TIE and high > TIE
+
+
+@inner
+def call(a, b, look, widths):
+    """Return the certain results for arm b against arm a."""
+    # smallest and largest bound of a difference: its lower end, the same with the
+    # tolerance added, and its upper end with the tolerance subtracted
+    low = low_with = low_less = np.inf
+    high = high_with = high_less = -np.inf
+    for d in range(len(look.tolerances)):
+        difference = look.means[d, b] - look.means[d, a]
+        half = widths.wide * max(_find_error(a, b, d, look), widths.least)
+        low = min(low, difference - half)
+        high = max(high, difference - half)
+        low_with = min(low_with, difference - half + look.tolerances[d])
+        high_with = max(high_with, difference - half + look.tolerances[d])
+        low_less = min(low_less, difference + half - look.tolerances[d])
+        high_less = max(high_less, difference + half - look.tolerances[d])
+
+    if look.costs.compared:
+        margin = _compare_costs(a, b, look)
+        least = widths.least * margin.varies
+        half = widths.wide * max(margin.cheaper_error, least)
+        low = min(low, margin.cheaper - half)
+        high = max(high, margin.cheaper - half)
+        half = widths.wide * max(margin.within_error, least)
+        low_with = min(low_with, margin.within - half)
+        high_with = max(high_with, margin.within - half)
+        # a dominator may cost more by the tolerance
+        low_less = min(low_less, margin.within + half)
+        high_less = max(high_less, margin.within + half)
 
     # after the last look, all comparisons are decided
-    asked = DOMINATED + COVERED + OPEN * (n < n_instances)
+    is_open = look.scale > 0.0 and beats(low_less, high_less)
+    return (
+        DOMINATED * beats(low, high)
+        + COVERED * beats(low_with, high_with)
+        + OPEN * is_open
+    )
+
+
+@inner
+def _find_possible_covers(a, look, widths):
+    """Return a mask of the arms that are high enough in every objective to cover a.
+
+    The smallest half-width excludes most arms without their squares.
+    """
+    half = widths.wide * widths.least
+    possible = np.ones(len(look.strongest), dtype=np.bool_)
+    for d, means in enumerate(look.means):
+        mean = means[a]
+        tolerance = look.tolerances[d]
+        for b in range(len(means)):
+            possible[b] &= means[b] - mean - half + tolerance >= -TIE
+    possible[a] = False
+    return possible
+
+
+@inner
+def call_covers(look, widths, calls):
+    """Fill the calls of arms that may dominate or cover another arm.
+
+    The other calls are unknown. Returns a mask of the arms that can be removed.
+    """
+    k = len(look.strongest)
+    removable = np.zeros(k, dtype=np.bool_)
     for a in range(k):
+        calls[a, :k] = UNKNOWN
         calls[a, a] = 0
-        for b in range(a + 1, k):
-            _compare(means, n, scale, squares, a, b, differences, halves)
-            for d in range(n_objectives):
-                halves[d] = wide * max(halves[d], least)
-            start = _bound_cost(costs, a, b, scale, wide, least)
-            calls[a, b] = judge(1.0, differences, halves, tolerances, start) & asked
-            start = _bound_cost(costs, b, a, scale, wide, least)
-            calls[b, a] = judge(-1.0, differences, halves, tolerances, start) & asked
+        possible = _find_possible_covers(a, look, widths)
+        for b in range(k):
+            if possible[b]:
+                calls[a, b] = call(a, b, look, widths)
+                removable[a] |= calls[a, b] & (DOMINATED + COVERED) > 0
+    return removable

@@ -1,6 +1,6 @@
 """Compiled version of `ParetoRace`."""
 
-from math import floor
+from math import floor, sqrt
 
 import numpy as np
 
@@ -24,12 +24,17 @@ from cobandit.replay.kernels.pair_squares import (
 from cobandit.replay.kernels.race_calls import (
     COVERED,
     DOMINATED,
-    NO_COST,
     OPEN,
+    UNKNOWN,
     Costs,
-    call_pairs,
+    Look,
+    Widths,
+    beats,
+    call,
+    call_covers,
     count_outdone,
-    judge,
+    count_ties,
+    find_widths,
 )
 from cobandit.replay.kernels.sampling import sample
 
@@ -64,23 +69,43 @@ def _leave(a, bit, arms, calls, stays, covers, n_covers):
 
 
 @inner
-def _conclude(arms, strength, costs, calls, covers, n_covers, returned):
+def _may_dominate(b, a, look, widths, calls):
+    """Return whether arm b may dominate arm a by more than the tolerance."""
+    if calls[a, b] == UNKNOWN:
+        calls[a, b] = call(a, b, look, widths)
+    return calls[a, b] & OPEN > 0
+
+
+@inner
+def _conclude(arms, look, widths, calls, removable, covers, n_covers, returned):
     """Remove or return arms like `Standing.conclude`; return the active positions.
 
+    ``removable`` (k,) is a mask of the arms that another arm may dominate or cover.
     ``n_covers`` (K,) is the number of covers of each arm in ``covers`` (K, K).
     """
     stays = np.ones(len(arms), dtype=np.bool_)
-    active = np.zeros(len(arms), dtype=np.bool_)
-    for a in np.argsort(strength, kind="mergesort"):
-        _leave(a, DOMINATED, arms, calls, stays, covers, n_covers)
-    for a in np.argsort(-costs, kind="mergesort"):
-        if stays[a]:
+    for a in look.strongest[::-1]:
+        if removable[a]:
+            _leave(a, DOMINATED, arms, calls, stays, covers, n_covers)
+    for a in np.argsort(-look.costs.means, kind="mergesort"):
+        if removable[a] and stays[a]:
             _leave(a, COVERED, arms, calls, stays, covers, n_covers)
 
+    # an arm is fine if no other arm may dominate it
+    fine = stays.copy()
     for a in np.flatnonzero(stays):
-        above = stays & (calls[a, : len(arms)] & OPEN > 0)
-        active[a] |= above.any()
-        active |= above
+        for b in look.strongest:
+            if stays[b] and _may_dominate(b, a, look, widths, calls):
+                fine[a] = False
+                break
+    # a fine arm stays active while it may dominate an arm that is not fine
+    active = stays & ~fine
+    contested = np.flatnonzero(active)
+    for b in np.flatnonzero(fine):
+        for a in contested:
+            if _may_dominate(b, a, look, widths, calls):
+                active[b] = True
+                break
 
     returned[arms[stays & ~active]] = True
     return np.flatnonzero(active)
@@ -92,18 +117,18 @@ def _end(arms, means, costs, returned):
 
     Costs (k,) are relative to the largest cost, or empty if they are not compared.
     """
-    none = np.zeros(means.shape[1])
     for a, i in enumerate(arms):
         dominated = False
         for b, j in enumerate(arms):
-            start = NO_COST
+            low = np.inf
+            high = -np.inf
+            for d in range(means.shape[1]):
+                low = min(low, means[j, d] - means[i, d])
+                high = max(high, means[j, d] - means[i, d])
             if len(costs):
-                cheaper = costs[a] - costs[b]
-                start = cheaper, cheaper, cheaper, cheaper, cheaper, cheaper
-            dominated = (
-                dominated
-                or judge(1.0, means[j] - means[i], none, none, start) & DOMINATED > 0
-            )
+                low = min(low, costs[a] - costs[b])
+                high = max(high, costs[a] - costs[b])
+            dominated = dominated or beats(low, high)
         returned[i] = not dominated
 
 
@@ -127,7 +152,9 @@ def _play(p, terms, draws, seen, returned):
 
     Returns the cost spent, and whether all arms are settled.
     """
-    n_instances, tolerances, _, _, (limit, affordable), (compared, share, amount) = p
+    n_instances, tolerances, looks, thresholds, of_evidence, of_cost = p
+    limit, affordable = of_evidence
+    compared, share, amount = of_cost
     n_arms, n_objectives = seen.sums.shape
     certified = limit > 0.0
     compares_declared = certified or not terms.realised
@@ -182,33 +209,48 @@ def _play(p, terms, draws, seen, returned):
         if not certified and depth < min(FIRST_LOOK, n_instances):
             continue
 
-        means = seen.sums[arms] / depth
+        # loops compile faster than an assignment of a slice, or a sum along an axis
+        means = np.empty((n_objectives, len(arms)))
+        for a, arm in enumerate(arms):
+            for d in range(n_objectives):
+                means[d, a] = seen.sums[arm, d] / depth
         mean_costs = cost_sums[arms] / depth if compared else terms.costs[arms]
-        # a loop compiles faster than a sum along an axis
+        scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
+        costs = Costs(compared, mean_costs, scatter, share, amount)
         strength = np.zeros(len(arms))
         for d in range(n_objectives):
-            strength += means[:, d]
-        if certified and depth < n_instances:
-            read_evidence(arms, evidence, calls, COVERED, OPEN)
+            strength += means[d]
+        if compared:
+            strength -= mean_costs / mean_costs.max()
+        is_last = depth == n_instances
+        if certified and not is_last:
             # Strengths only order the removal of dominated arms, and in a certified
             # race no arm counts as dominated.
             strength[:] = 0.0
+        strongest = np.argsort(strength, kind="mergesort")[::-1]
+        scale = sqrt((1 - depth / n_instances) / (depth * depth))
+        look = Look(means, costs, squares, strongest, tolerances, depth, scale)
+        # at the last look, half-widths are zero, and missing squares do not matter
+        threshold = 0.0
+        if certified and not is_last:
+            read_evidence(arms, evidence, calls, COVERED, OPEN)
+            widths = Widths(0.0, 0.0)
+            removable = np.ones(len(arms), dtype=np.bool_)
         else:
-            # at the last look, half-widths are zero, and missing squares do not matter
-            scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
-            costs = Costs(
-                compared, mean_costs, scatter, squares[-1], depth, share, amount
-            )
-            call_pairs(means, depth, p, squares, costs, outdone[arms], calls)
-            if compared:
-                strength -= mean_costs / mean_costs.max()
+            if not is_last:
+                row = min(np.searchsorted(looks, depth), len(thresholds) - 1)
+                threshold = thresholds[row, count_ties(look, outdone[arms]) - 1]
+            widths = find_widths(threshold, depth, n_instances)
+            removable = call_covers(look, widths, calls)
         active = _conclude(
-            arms, strength, mean_costs, calls, covers, n_covers, returned
+            arms, look, widths, calls, removable, covers, n_covers, returned
         )
-        if not certified and depth < n_instances:
+        if not certified and not is_last:
             left = ~returned[arms]
             left[active] = False
-            outdone[arms] += count_outdone(means, depth, p, squares, costs, calls, left)
+            covered = count_outdone(look, calls, left)
+            for a, arm in enumerate(arms):
+                outdone[arm] += covered[a]
         arms = arms[active]
         places = places[active]
         if certified:
