@@ -55,10 +55,13 @@ class Result(NamedTuple):
         paths = [data_directory() / f"{name}.parquet" for name in self.tables]
         return [path if path.is_file() else path.with_suffix(".yml") for path in paths]
 
-    def checksums(self) -> dict[str, str]:
-        """Compute the current checksums of the data and of the code."""
-        data = sha256("".join(map(file_sha256, self.files())).encode()).hexdigest()
-        return {"data": data, "code": code_checksum(self.part)}
+    def checksum_data(self) -> str:
+        """Return the current checksum of the tables."""
+        return sha256("".join(map(file_sha256, self.files())).encode()).hexdigest()
+
+    def checksum_code(self) -> str:
+        """Return the current checksum of the code, in about a second per process."""
+        return code_checksum(self.part)
 
     def columns(self) -> list[str]:
         """Return the columns that identify a part: the parameters of its function."""
@@ -183,7 +186,7 @@ def read_result(name: str) -> pd.DataFrame:
             argument=name,
             code="damaged-result",
         )
-    if entry["data"] != RESULTS[name].checksums()["data"]:
+    if entry["data"] != RESULTS[name].checksum_data():
         raise CobanditError(
             f"{path} was computed from other data than the current data {REMEDY}",
             argument=name,
@@ -217,8 +220,15 @@ def write_result(name: str, parts: Sequence[pd.DataFrame], seconds: float) -> No
         pd.concat(parts, ignore_index=True).to_parquet(
             partial, index=False, compression="zstd"
         )
-    origin = {"seed": 0, "parts": len(parts), "seconds": round(seconds)}
-    _enter(name, sha256=file_sha256(path), **RESULTS[name].checksums(), **origin)
+    _enter(
+        name,
+        sha256=file_sha256(path),
+        data=RESULTS[name].checksum_data(),
+        code=RESULTS[name].checksum_code(),
+        seed=0,
+        parts=len(parts),
+        seconds=round(seconds),
+    )
 
 
 def remove_result(name: str) -> None:
@@ -237,7 +247,7 @@ def read_current_parts(name: str) -> dict[tuple[Any, ...], pd.DataFrame]:
     """
     entry = read_manifest().get(name, {})
     columns = RESULTS[name].columns()
-    if entry.get("code") != RESULTS[name].checksums()["code"]:
+    if entry.get("code") != RESULTS[name].checksum_code():
         return {}
     try:
         result = read_result(name)
@@ -426,7 +436,7 @@ def list_stale() -> Iterator[str]:
     for name, result in RESULTS.items():
         if (
             result.arguments()
-            and entries.get(name, {}).get("code") != result.checksums()["code"]
+            and entries.get(name, {}).get("code") != result.checksum_code()
         ):
             yield name
 
@@ -440,6 +450,6 @@ def confirm() -> list[Verification]:
     for name in list(list_stale()):
         outcome, _ = compare_result(name, sample_parts(name), workers=-1)
         if not outcome.differences:
-            _enter(name, code=RESULTS[name].checksums()["code"])
+            _enter(name, code=RESULTS[name].checksum_code())
         outcomes.append(outcome)
     return outcomes

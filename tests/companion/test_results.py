@@ -87,7 +87,7 @@ def test_differing_part_is_refused(stored):
 
 
 def test_results_of_other_data_are_refused(stored, monkeypatch):
-    monkeypatch.setattr(store.Result, "checksums", lambda self: {"data": "other"})
+    monkeypatch.setattr(store.Result, "checksum_data", lambda self: "other")
     with bad_argument("other-data", "posterior", ["make results"]):
         results.read_result("posterior")
 
