@@ -32,6 +32,7 @@
 14. `reference`: the reference pages are written from the docstrings.
 15. `descriptions`: the head of a page has a description and a picture, for search
     engines and link previews.
+16. `write_in_parallel`: pages are written by several processes.
 """
 
 from __future__ import annotations
@@ -137,6 +138,15 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
     ahead.run_ahead(app, env, docnames)
+
+
+def write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
+    """Write pages by several processes, in batches of at most ten pages.
+
+    This is set after all pages are read, because an extension that Jupyter Book loads
+    does not allow reading by several processes.
+    """
+    app.parallel = (os.cpu_count() or 1) + 2
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
@@ -321,6 +331,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
+    app.connect("env-updated", write_in_parallel)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
 
