@@ -1,23 +1,25 @@
 """Execute pages, or read their stored outputs, before Sphinx reads the pages.
 
 The outputs are written to the execution cache, from which myst-nb reads them.
-`run_ahead` runs the pages in parallel. A page that fails is not cached, so the build
-runs it again and reports the failure. The page that measures this machine is not run
-here, but later by the build, when nothing else runs.
+`run_ahead` runs the pages in parallel, while Sphinx reads pages without cells. A page
+that fails is not cached, so the build runs it again and reports the failure. The page
+that measures this machine is not run here, but later by the build, when nothing else
+runs.
 
 `take_stored` runs no page. It copies the outputs in notebooks/*.ipynb to the cache.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
+from multiprocessing.pool import AsyncResult, ThreadPool
 from pathlib import Path
 from threading import Lock
 
 import nbformat
 import warm
-from joblib import Parallel, delayed
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -35,20 +37,27 @@ log = logging.getLogger(__name__)
 #: builds.
 MEASURES = "book/reproduce.md"
 
+#: Runs of pages, by the name of the page. `wait_for_run` waits for them.
+RUNS: dict[str, AsyncResult[None]] = {}
+
 
 def notebooks(
     env: BuildEnvironment, docnames: list[str]
-) -> Iterator[tuple[Path, NotebookNode]]:
-    """Yield the path and the cells of each notebook, without the page `MEASURES`."""
-    for path in (Path(env.doc2path(name)) for name in sorted(docnames)):
+) -> Iterator[tuple[str, Path, NotebookNode]]:
+    """Yield name, path and cells of each notebook, without the page `MEASURES`."""
+    for name in sorted(docnames):
+        path = Path(env.doc2path(name))
         text = path.read_text(encoding="utf-8")
         reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
         if reader is not None and not path.match(MEASURES):
-            yield path, reader.read(text)
+            yield name, path, reader.read(text)
 
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Run the notebooks that are not in the cache, one per core, and cache outputs."""
+    """Begin to run the notebooks that are not in the cache, and to cache outputs.
+
+    As many notebooks run at the same time as there are cores.
+    """
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
     def run(path: Path, notebook: NotebookNode) -> None:
@@ -72,8 +81,22 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
     warm.use()
-    pages = notebooks(env, docnames)
-    Parallel(n_jobs=-1, backend="threading")(delayed(run)(*page) for page in pages)
+    # the threads of this pool do not delay the end of an interrupted build
+    pool = ThreadPool(os.cpu_count())
+    for name, path, notebook in notebooks(env, docnames):
+        RUNS[name] = pool.apply_async(run, (path, notebook))
+    pool.close()
+
+
+def wait_for_run(app: Sphinx, name: str, source: list[str]) -> None:
+    """Wait until the page that Sphinx reads next has run.
+
+    The page `MEASURES` waits for all other pages.
+    """
+    is_last = Path(app.env.doc2path(name)).match(MEASURES)
+    for other in [*RUNS] if is_last else [name]:
+        if run := RUNS.pop(other, None):
+            run.get()
 
 
 def code_of(notebook: NotebookNode) -> list[NotebookNode]:
@@ -85,7 +108,7 @@ def code_of(notebook: NotebookNode) -> list[NotebookNode]:
 def take_stored(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Copy the outputs stored in the .ipynb files of the pages to the cache."""
     cache = get_cache(app.config.nb_execution_cache_path)
-    for path, notebook in notebooks(env, docnames):
+    for _, path, notebook in notebooks(env, docnames):
         if not path.with_suffix(".ipynb").exists():
             continue
         stored = nbformat.read(path.with_suffix(".ipynb"), as_version=4)

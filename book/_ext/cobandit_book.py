@@ -18,7 +18,8 @@
 7. `describe_pictures`: pictures from cells have an alternative text.
 8. `say_how_made`: an i at the corner of each figure shows the data, the parameters and
    the code of the figure.
-9. `ahead.run_ahead`: pages run in parallel, in kernels that start fast.
+9. `ahead.run_ahead`: pages run in parallel, in kernels that start fast, while pages
+   without cells are read.
 10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment, pages are not
     run, but show the outputs stored in their .ipynb. The page with measurements shows
     no outputs. `make test` builds the book in this way, because it tests the notebooks
@@ -133,7 +134,7 @@ def add_static_files(app: Sphinx, config: Config) -> None:
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Fill the execution cache: with stored outputs if requested, or by running pages.
 
-    Pages without stored outputs are always run.
+    Pages without stored outputs are always run. `ahead.wait_for_run` waits for them.
     """
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
@@ -331,6 +332,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", without_thebe)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
+    app.connect("source-read", ahead.wait_for_run)
     app.connect("env-updated", write_in_parallel)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
