@@ -291,6 +291,8 @@ def test_numbers_are_restored_exactly(tmp_path_factory, feedback):
 
 
 # Imports once and forks, so that a process is killed in its run and not in its imports.
+# The first two processes wait after some evaluations, so that they are killed even if
+# this machine is busy.
 KILLER = """
 import os, pathlib, random, signal, sys, time
 sys.path[:0] = sys.argv[1].split(os.pathsep)
@@ -298,11 +300,15 @@ import cobandit as cb
 from test_journal import LONG, evaluation
 
 
-def live(path, policy):
+def live(path, policy, waits):
     with cb.Journal(path, policy) as run:
+        n_evaluations = 0
         while (arm := run.ask()) is not None:
             time.sleep(random.uniform(0, 0.01))
+            if waits and n_evaluations == 5:
+                time.sleep(60)
             run.tell(arm, *evaluation(arm, run.policy.pulls[arm]))
+            n_evaluations += 1
 
 
 random.seed(0)
@@ -311,7 +317,7 @@ for name, make in LONG.items():
     while True:
         child = os.fork()
         if child == 0:
-            live(pathlib.Path(sys.argv[2]) / name, make())
+            live(pathlib.Path(sys.argv[2]) / name, make(), waits=kills < 2)
             os._exit(0)
         time.sleep(random.uniform(0, 0.03 * (1 + kills)))
         os.kill(child, signal.SIGKILL)
