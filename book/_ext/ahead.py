@@ -1,17 +1,15 @@
 """Execute pages, or read their stored outputs, before Sphinx reads the pages.
 
 The outputs are written to the execution cache, from which myst-nb reads them.
-`run_ahead` runs the pages in parallel, while Sphinx reads pages without cells. A page
-that fails is not cached, so the build runs it again and reports the failure. The page
-that measures this machine is not run here, but later by the build, when nothing else
-runs.
+`run_ahead` runs the pages in parallel, while Sphinx reads others. A page that fails is
+not cached, so the build runs it again and reports the failure. The page that measures
+this machine is not run here, but later by the build, when nothing else runs.
 
 `take_stored` runs no page. It copies the outputs in notebooks/*.ipynb to the cache.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.pool import AsyncResult, ThreadPool
@@ -20,6 +18,7 @@ from threading import Lock
 
 import nbformat
 import warm
+from joblib import cpu_count
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -54,9 +53,9 @@ def notebooks(
 
 
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Begin to run the notebooks that are not in the cache, and to cache outputs.
+    """Begin to run the notebooks that are not in the cache, one per core.
 
-    As many notebooks run at the same time as there are cores.
+    The runs go on in the background, and cache their outputs.
     """
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
@@ -82,7 +81,7 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
     warm.use()
     # the threads of this pool do not delay the end of an interrupted build
-    pool = ThreadPool(os.cpu_count())
+    pool = ThreadPool(cpu_count())
     for name, path, notebook in notebooks(env, docnames):
         RUNS[name] = pool.apply_async(run, (path, notebook))
     pool.close()

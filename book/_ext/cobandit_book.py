@@ -18,8 +18,8 @@
 7. `describe_pictures`: pictures from cells have an alternative text.
 8. `say_how_made`: an i at the corner of each figure shows the data, the parameters and
    the code of the figure.
-9. `ahead.run_ahead`: pages run in parallel, in kernels that start fast, while pages
-   without cells are read.
+9. `ahead.run_ahead`: pages run in parallel, in kernels that start fast, while others
+   are read.
 10. `ahead.take_stored`: with COBANDIT_BOOK=stored in the environment, pages are not
     run, but show the outputs stored in their .ipynb. The page with measurements shows
     no outputs. `make test` builds the book in this way, because it tests the notebooks
@@ -52,6 +52,7 @@ import descriptions
 import nbformat
 import provenance
 from docutils.nodes import Element, Node, Text, container, document, raw
+from joblib import cpu_count
 from jupyter_cache import get_cache
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.addnodes import pending_xref
@@ -134,7 +135,8 @@ def add_static_files(app: Sphinx, config: Config) -> None:
 def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Fill the execution cache: with stored outputs if requested, or by running pages.
 
-    Pages without stored outputs are always run. `ahead.wait_for_run` waits for them.
+    Pages without stored outputs are always run, in the background: `ahead.wait_for_run`
+    waits for a run before the page is read.
     """
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
@@ -142,12 +144,12 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 
 
 def write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
-    """Write pages by several processes, in batches of at most ten pages.
+    """Write pages by one process per core, and prepare them in this process.
 
     This is set after all pages are read, because an extension that Jupyter Book loads
     does not allow reading by several processes.
     """
-    app.parallel = (os.cpu_count() or 1) + 2
+    app.parallel = cpu_count() + 1
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:

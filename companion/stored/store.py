@@ -60,7 +60,7 @@ class Result(NamedTuple):
         return sha256("".join(map(file_sha256, self.files())).encode()).hexdigest()
 
     def checksum_code(self) -> str:
-        """Return the current checksum of the code, in about a second per process."""
+        """Return the current checksum of the code, which takes up to a second."""
         return code_checksum(self.part)
 
     def columns(self) -> list[str]:

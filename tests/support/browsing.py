@@ -85,12 +85,12 @@ class Visit:
             context = browser.new_context(
                 viewport={"width": WIDTH, "height": 900}, reduced_motion="reduce"
             )
+            # continuous integration may share its cores
+            context.set_default_timeout(120_000)
             # this tab stays open: its process ends with its last tab
             context.new_page().goto(url)
         self.tab = browser.contexts[0].new_page()
         self.tab.emulate_media(color_scheme="light")
-        # continuous integration may share its cores
-        self.tab.set_default_timeout(120_000)
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("requestfailed", self._fail)
         self.tab.on(
