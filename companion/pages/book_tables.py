@@ -4,22 +4,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-import cobandit as cb
-from cobandit.tables import EvaluationTable
-
 #: Reconstructions of the paper's tables, our measured tables, and an example.
 ORDER = ("gsm8k", "piqa", "word-sums", "piqa-small", "synthetic-24")
-
-
-def load_in_order() -> list[EvaluationTable]:
-    """Load the bundled evaluation tables, in the order in which the book shows them.
-
-    Examples
-    --------
-    >>> [table.name for table in load_in_order()][:2]
-    ['gsm8k', 'piqa']
-    """
-    return [cb.load(name) for name in ORDER]
 
 
 def sort_by_table(frame: pd.DataFrame) -> pd.DataFrame:

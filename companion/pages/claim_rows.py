@@ -223,8 +223,13 @@ def remark_rows(measured: Sequence[str], on_originals: bool) -> Iterator[ClaimRo
     remark is undecided unless 95 % of the pairs agree. Remarks on runs are judged on
     the bundled reconstructions and on the measured tables.
     """
-    tables = [open_table(name) for name in (*results.NAMES, *measured)]
-    judged = judge_remarks(tables)
+    names = (*results.NAMES, *measured)
+    tables = [open_table(name) for name in names]
+    by_table = {
+        table.name: results.measured_remarks(name)
+        for table, name in zip(tables, names, strict=True)
+    }
+    judged = judge_remarks(by_table)
     landscapes = results.read_result("landscapes")
     for typed in typed_remarks():
         key = typed["key"]

@@ -104,25 +104,16 @@ def play_measured(names: tuple[str, ...], scale: float = 1.0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Rows of `companion.paper.experiments.summary` for all tables.
+        Rows of `companion.stored.results.replicate` for all tables.
     """
-    if names == results.MEASURED:
-        return results.read_result("measured")
-
     played = []
-    for table in map(open_table, names[: len(results.NAMES)]):
+    for name in names[: len(results.NAMES)]:
         extent = experiments.Extent()
-        if not are_originals(names):
-            extent = experiments.fit_extent(table)
-        cells = experiments.summary(
-            table,
-            scale * extent.scale,
-            online=extent.online,
-            workers=-1,
-            backend="threading",
+        if names != results.MEASURED and not are_originals(names):
+            extent = experiments.fit_extent(open_table(name))
+        played.append(
+            results.replicate(name, scale * extent.scale, online=extent.online)
         )
-        played.append(cells)
-
     return pd.concat(played, ignore_index=True)
 
 

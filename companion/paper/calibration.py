@@ -42,8 +42,10 @@ def calibrate(plays: pd.DataFrame, wider: float = 1.0) -> pd.DataFrame:
         tables, other_tables = (
             arrange_tables(plays, contrast.dataset, kind) for kind in ("table", "other")
         )
+        # arrays: the tables are read once per other table
+        columns = {key: tables[key].to_numpy() for key in tables}
         for number, values in other_tables.to_dict("index").items():
-            prediction = contrast.predict(tables, values)
+            prediction = contrast.predict(columns, values)
             value = float(contrast.of(values))
             half_width = prediction.interval(max(LEVELS))[1] - prediction.centre
             rows.append(

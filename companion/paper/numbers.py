@@ -248,6 +248,7 @@ def published() -> tuple[Published, ...]:
     return tuple(numbers)
 
 
+@cache
 def as_frame() -> pd.DataFrame:
     """Return all numbers that the paper prints as a data frame.
 

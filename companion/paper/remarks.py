@@ -5,7 +5,7 @@ Remarks that compare methods are in `companion.paper.judge`. For each remark in
 decides whether the remark holds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -306,44 +306,6 @@ ONLINE = (rising_average, pulls_of_poor_arms, crossing_runs)
 MEASURED: dict[str, Callable[[EvaluationTable], float]] = {"many-near-ties": near_ties}
 
 
-def judge_remarks(tables: Sequence[EvaluationTable]) -> pd.DataFrame:
-    """Return the measured values of each remark on tables, and the verdicts.
-
-    Parameters
-    ----------
-    tables : sequence of EvaluationTable
-        Rules compare the tables named ``"gsm8k"`` and ``"piqa"``. Without these two,
-        remarks are measured but cannot be checked.
-
-    Returns
-    -------
-    DataFrame
-        One row per remark, by its key: the fields of ``remarks.yml`` such as ``says``
-        and ``place``, one column of values per table, and ``verdict``.
-
-    Examples
-    --------
-    >>> import cobandit as cb
-    >>> judged = judge_remarks([cb.load("synthetic-24")])
-    >>> float(judged.loc["same-estimate", "synthetic-24"])
-    1.0
-    >>> judged["verdict"].unique().tolist()
-    ['cannot be checked']
-    """
-    rows = {}
-    for remark in typed_remarks():
-        key = remark["key"]
-        if key not in RULES and key not in MEASURED:
-            continue
-        measure = MEASURED[key] if key in MEASURED else RULES[key][0]
-        values = {table.name: _measure(measure, table) for table in tables}
-        pair = (values.get(name, np.nan) for name in ("gsm8k", "piqa"))
-        verdict = judge_pair(key, *pair)
-        rows[key] = {name: value for name, value in remark.items() if name != "key"}
-        rows[key] |= values | {"verdict": verdict}
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
 def _measure(
     measure: Callable[[EvaluationTable], float], table: EvaluationTable
 ) -> float:
@@ -354,6 +316,60 @@ def _measure(
         return measure(table)
     except BudgetError:
         return np.nan
+
+
+def measure_remarks(table: EvaluationTable) -> dict[str, float]:
+    """Return the measured value of each remark on one table, by the remark's key.
+
+    A value is NaN if its runs are too long or infeasible.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> measure_remarks(cb.load("synthetic-24"))["same-estimate"]
+    1.0
+    """
+    measures = MEASURED | {key: measure for key, (measure, _) in RULES.items()}
+    # some remarks share a measure
+    values = {measure: _measure(measure, table) for measure in {*measures.values()}}
+    return {key: values[measure] for key, measure in measures.items()}
+
+
+def judge_remarks(values: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return the measured values of each remark on tables, and the verdicts.
+
+    Parameters
+    ----------
+    values : mapping
+        Result of `measure_remarks` for each table, by the table's name. Rules compare
+        the tables named ``"gsm8k"`` and ``"piqa"``. Without these two, remarks cannot
+        be checked.
+
+    Returns
+    -------
+    DataFrame
+        One row per remark, by its key: the fields of ``remarks.yml`` such as ``says``
+        and ``place``, one column of values per table, and ``verdict``.
+
+    Examples
+    --------
+    >>> import cobandit as cb
+    >>> judged = judge_remarks({"other": measure_remarks(cb.load("synthetic-24"))})
+    >>> float(judged.loc["same-estimate", "other"])
+    1.0
+    >>> judged["verdict"].unique().tolist()
+    ['cannot be checked']
+    """
+    rows = {}
+    for remark in typed_remarks():
+        key = remark["key"]
+        if key not in RULES and key not in MEASURED:
+            continue
+        by_table = {name: of_table[key] for name, of_table in values.items()}
+        pair = (by_table.get(name, np.nan) for name in ("gsm8k", "piqa"))
+        rows[key] = {name: value for name, value in remark.items() if name != "key"}
+        rows[key] |= by_table | {"verdict": judge_pair(key, *pair)}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 @cache

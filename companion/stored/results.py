@@ -27,7 +27,7 @@ from cobandit import _validation
 from cobandit.errors import CobanditError
 from cobandit.replay import replay_identification, spec
 from cobandit.stats import paired_errors, summaries
-from cobandit.tables import EvaluationTable, available, load
+from cobandit.tables import EvaluationTable, available, load, open_table
 from companion import paper
 from companion.pages import first_figure, regions
 from companion.paper import audit, experiments, remarks
@@ -79,10 +79,50 @@ def replication(name: str) -> pd.DataFrame:
     The rows are those of `companion.paper.experiments.summary` and
     `companion.paper.experiments.facts`.
     """
-    table = load(name)
+    return _replicate(name)
+
+
+def _replicate(
+    name: str, scale: float = 1.0, seed: int = 0, *, online: bool = True
+) -> pd.DataFrame:
+    table = open_table(name)
     # use all cores, because a page may wait for the result
-    cells = experiments.summary(table, workers=-1, backend="threading")
+    cells = experiments.summary(
+        table, scale, seed, online=online, workers=-1, backend="threading"
+    )
     return pd.concat([cells, experiments.facts(table)], ignore_index=True)
+
+
+def replicate(
+    name: str, scale: float = 1.0, seed: int = 0, *, online: bool = True
+) -> pd.DataFrame:
+    """Return the results of all experiments on a table, stored ones if they exist.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue, or a file.
+    scale, seed, online
+        As in `companion.paper.experiments.summary`. Results with the defaults are
+        stored for the tables of the catalogue that are bundled and not synthetic.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `replication`.
+
+    Examples
+    --------
+    >>> cells = replicate("gsm8k")
+    >>> cells.equals(read_result("replication").query("dataset == 'gsm8k'"))
+    True
+    """
+    if (scale, seed, online) == (1.0, 0, True):
+        for stored, names in (("replication", NAMES), ("measured", MEASURED)):
+            if name in names:
+                cells = read_result(stored)
+                return cells[cells["dataset"] == name]
+    return _replicate(name, scale, seed, online=online)
 
 
 @register_result("tuning", per_table(NAMES), NAMES)
@@ -198,6 +238,43 @@ def landscape(name: str, number: int) -> pd.DataFrame:
     values = {key: measure(land) for key, measure in remarks.OF_TABLES.items()}
     frame = pd.DataFrame(values.items(), columns=["key", "value"])
     return frame.assign(dataset=name, number=number)
+
+
+REMARKED = (*NAMES, *MEASURED)
+
+
+@register_result("remarks", per_table(REMARKED), REMARKED)
+def remark_values(name: str) -> pd.DataFrame:
+    """Measure what the paper's remarks are about, on one bundled table.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``key`` of the remark, and ``value``.
+    """
+    values = remarks.measure_remarks(load(name))
+    frame = pd.DataFrame(values.items(), columns=["key", "value"])
+    return frame.assign(dataset=name)
+
+
+def measured_remarks(name: str) -> dict[str, float]:
+    """Return the values of the paper's remarks on a table, by the remark's key.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue, or a file. The values of `REMARKED` are stored.
+
+    Examples
+    --------
+    >>> measured_remarks("gsm8k")["targets-reached"]
+    1.0
+    """
+    if name not in REMARKED:
+        return remarks.measure_remarks(open_table(name))
+    stored = read_result("remarks")
+    values = stored[stored["dataset"] == name].set_index("key")["value"]
+    return {str(key): float(value) for key, value in values.items()}
 
 
 #: Number of kept tables per kind: tables of the protocol's generator, draws from its
@@ -350,9 +427,12 @@ ONCE_METHODS = (
     "EGESHOnce",
     "CoPSIPrintedOnce",
 )
+#: Number of orders of the instances.
+ORDERS = 500
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
+@register_result("once", per_table(BUNDLED), BUNDLED)
 @register_result("swebench-once", per_table(ELSEWHERE), ELSEWHERE)
 def once(name: str) -> pd.DataFrame:
     """Return errors and F1 of methods that evaluate each instance at most once.
@@ -360,8 +440,24 @@ def once(name: str) -> pd.DataFrame:
     The frame has one row per method, budget and quantity. Budgets are shares of the
     cost of evaluating everything.
     """
+    return _evaluate_once(name)
+
+
+def _evaluate_once(
+    name: str,
+    shares: Iterable[float] = SHARES,
+    replications: int = ORDERS,
+    seed: int = 0,
+) -> pd.DataFrame:
     runs = replay_identification(
-        load(name), ONCE_METHODS, share=SHARES, feedback="once"
+        open_table(name),
+        ONCE_METHODS,
+        share=shares,
+        replications=replications,
+        seed=seed,
+        feedback="once",
+        workers=-1,
+        backend="threading",
     )
     runs["wrong"] = ~runs["correct"].astype(bool)
     keys = ("dataset", "method", "share")
@@ -370,6 +466,37 @@ def once(name: str) -> pd.DataFrame:
         for column in ("wrong", "f1")
     ]
     return pd.concat(cells, ignore_index=True)
+
+
+def evaluate_once(
+    name: str,
+    shares: Iterable[float] = SHARES,
+    replications: int = ORDERS,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return the results of `once` on a table, stored ones if they exist.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue, or a file.
+    shares : iterable of float
+        Budgets as shares of the cost of evaluating everything.
+    replications : int
+        Number of orders of the instances.
+    seed : int
+        Results with the defaults are stored for the bundled tables.
+
+    Examples
+    --------
+    >>> cells = evaluate_once("word-sums").set_index(["quantity", "method", "share"])
+    >>> float(cells.loc[("wrong", "CoPSIOnce", 1.0), "mean"])
+    0.0
+    """
+    if name in BUNDLED and (tuple(shares), replications, seed) == (SHARES, ORDERS, 0):
+        cells = read_result("once")
+        return cells[cells["dataset"] == name]
+    return _evaluate_once(name, shares, replications, seed)
 
 
 def ledger_cells(frames: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:

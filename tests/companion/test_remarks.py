@@ -7,7 +7,7 @@ import pytest
 
 from cobandit.tables import EvaluationTable
 from companion.paper import remarks
-from companion.paper.remarks import judge_remarks
+from companion.paper.remarks import judge_remarks, measure_remarks
 
 
 def table(name, means, costs, instances=2000):
@@ -26,17 +26,13 @@ def tables():
     return table("gsm8k", far, [10.0] * 3), table("piqa", near, [30.0, 20.0, 10.0])
 
 
-def renamed(of, name):
-    return EvaluationTable.from_records(
-        of.rows, of.card.model_copy(update={"name": name})
-    )
-
-
 @pytest.mark.slow
 def test_remarks_hold_and_fail_on_swapped_tables(tables):
-    verdicts = judge_remarks(tables)["verdict"].drop(["many-near-ties", *OF_RUNS])
+    gsm8k, piqa = map(measure_remarks, tables)
+    judged = judge_remarks({"gsm8k": gsm8k, "piqa": piqa})
+    verdicts = judged["verdict"].drop(["many-near-ties", *OF_RUNS])
     assert (verdicts == "holds").all(), verdicts
-    exchanged = judge_remarks([renamed(tables[0], "piqa"), renamed(tables[1], "gsm8k")])
+    exchanged = judge_remarks({"gsm8k": piqa, "piqa": gsm8k})
     runs = [
         "same-estimate",
         "averages-not-monotone",

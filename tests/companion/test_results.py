@@ -39,6 +39,32 @@ def test_recomputed_audit_block_matches():
     assert set(part["n"]) == {results.AUDIT_BLOCK}
 
 
+@pytest.mark.slow
+def test_recomputed_remarks_match():
+    assert len(results.recompute("remarks", "piqa-small")) > 10
+
+
+@pytest.mark.acceptance
+def test_recomputed_runs_of_once_match():
+    assert set(results.recompute("once", "piqa-small")["share"]) == {*results.SHARES}
+
+
+@pytest.mark.slow
+def test_results_are_stored_for_the_default_arguments_only():
+    """Other tables and arguments are computed."""
+    stored = results.replicate("piqa-small")
+    assert stored.equals(
+        results.read_result("measured").query("dataset == 'piqa-small'")
+    )
+    few = results.replicate("piqa-small", 0.02, online=False)
+    assert set(few["experiment"]) < set(stored["experiment"])
+    assert few["runs"].max() < stored["runs"].max()
+
+    wrong = results.evaluate_once("piqa-small", [1.0], 3).query("quantity == 'wrong'")
+    assert set(wrong["runs"]) == {3}
+    assert set(results.evaluate_once("piqa-small")["runs"]) == {results.ORDERS}
+
+
 @pytest.mark.acceptance
 def test_recomputed_posterior_table_matches():
     """Fails when a change of the code changes a draw of a table or a replay."""
