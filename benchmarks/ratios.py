@@ -34,6 +34,8 @@ import cobandit as cb
 from cobandit.tables import EvaluationTable
 
 STORED = Path(__file__).with_suffix(".json")
+#: Number of times that each side of a ratio is measured.
+REPETITIONS = 3
 
 
 def _seconds(function: Callable[[], Any]) -> float:
@@ -42,12 +44,12 @@ def _seconds(function: Callable[[], Any]) -> float:
     return perf_counter() - start
 
 
-def _in_turns(*functions: Callable[[], Any], repetitions: int) -> list[list[float]]:
+def _in_turns(*functions: Callable[[], Any]) -> list[list[float]]:
     """Measure the functions in turns. Each is called once before, to compile it."""
     for function in functions:
         function()
     rounds = [
-        [_seconds(function) for function in functions] for _ in range(repetitions)
+        [_seconds(function) for function in functions] for _ in range(REPETITIONS)
     ]
     return [list(times) for times in zip(*rounds, strict=True)]
 
@@ -76,9 +78,7 @@ def kernel_over_class() -> dict[str, Any]:
 
     n_fast = online.compiled(replications)
     n_slow = by_class()
-    fast, slow = _in_turns(
-        lambda: online.compiled(replications), by_class, repetitions=5
-    )
+    fast, slow = _in_turns(lambda: online.compiled(replications), by_class)
     fast_ns = 1e9 * median(fast) / n_fast
     slow_ns = 1e9 * median(slow) / n_slow
     return {
@@ -111,7 +111,7 @@ def many_arms_over_few() -> dict[str, Any]:
         for runs, replications, _ in sides
         for run in runs
     ]
-    times = _in_turns(*functions, repetitions=5)
+    times = _in_turns(*functions)
     few, many = (
         1e9
         * median(b - a for a, b in zip(times[2 * i], times[2 * i + 1], strict=True))
@@ -134,7 +134,7 @@ def copsi_growth() -> dict[str, Any]:
     """
     small = Front(1000, rho=200)
     large = Front(4000, rho=200)
-    times = _in_turns(small.compiled, large.compiled, repetitions=5)
+    times = _in_turns(small.compiled, large.compiled)
     few = median(times[0])
     many = median(times[1])
     return {
@@ -156,7 +156,7 @@ def once_growth() -> dict[str, Any]:
     """
     small = Once(1000, share=0.3)
     large = Once(4000, share=0.3)
-    times = _in_turns(small.compiled, large.compiled, repetitions=5)
+    times = _in_turns(small.compiled, large.compiled)
     few = median(times[0])
     many = median(times[1])
     return {
@@ -182,7 +182,7 @@ def race_growth() -> dict[str, Any]:
     """
     small = Race(1000)
     large = Race(4000)
-    times = _in_turns(small.compiled, large.compiled, repetitions=5)
+    times = _in_turns(small.compiled, large.compiled)
     few = median(times[0])
     many = median(times[1])
     return {
@@ -207,7 +207,7 @@ def two_threads_over_one() -> dict[str, Any]:
         )
 
     pulls = int(replay(1)["pulls"].sum())
-    one, two = _in_turns(lambda: replay(1), lambda: replay(2), repetitions=5)
+    one, two = _in_turns(lambda: replay(1), lambda: replay(2))
     start = perf_counter()
     used = process_time()
     replay(2)
@@ -232,9 +232,7 @@ def psi_sr_over_class(
 ) -> dict[str, Any]:
     """Measure by which factor the kernel runs PSI-SR faster than the class."""
     run = Rejects(n_arms, evaluations)
-    fast, slow = _in_turns(
-        lambda: run.compiled(replications), run.readable, repetitions=3
-    )
+    fast, slow = _in_turns(lambda: run.compiled(replications), run.readable)
     seconds = median(fast) / replications
     return {
         "measurement": (

@@ -41,8 +41,8 @@ def test_cells_of_the_page_run(monkeypatch, capsys):
         for cell in jupytext.read("reproduce.md").cells
         if cell.cell_type == "code"
     ]
-    assert "\nshare = 10 " in "\n".join(cells)
-    exec("\n".join(cells).replace("\nshare = 10 ", "\nshare = 100 "), {})
+    assert "\nshare = 20 " in "\n".join(cells)
+    exec("\n".join(cells).replace("\nshare = 20 ", "\nshare = 100 "), {})
     experiments = next(
         frame
         for caption, frame in shown.items()
