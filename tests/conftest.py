@@ -169,8 +169,8 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    """``visit(url)``: a `Visit`, whose tab is closed in the end."""
+    """``visit(url)``: a `Visit`, which is left in the end."""
     visits = []
     yield lambda url: visits.append(Visit(browser, url)) or visits[-1]
     for entry in visits:
-        entry.tab.close()
+        entry.leave()

@@ -23,7 +23,7 @@ PLANES = [
     np.array([[0.5, 0.5], [0.5, 0.5], [0.5, 0.2]]),
     *(
         np.random.default_rng(seed).integers(0, most + 1, (5, 2)) / most
-        for seed in range(6)
+        for seed in range(3)
         for most in (4, STEPS)
     ),
 ]

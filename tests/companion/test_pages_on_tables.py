@@ -63,14 +63,11 @@ EVERY = [
     *((page, table) for page in SMALL for table in TABLES),
     *((page, table) for page in SHOWING_MOST for table in MORE_TABLES),
 ]
-#: In every run of the tests, about 40 s of processor time; `make pages` has the others.
+#: In every run of the tests; `make pages` has the others.
 SAMPLE = [
     ("your-data", "holes"),
     ("once", "four-objectives"),
-    ("cohv-ucb", "two"),
-    ("standard-regret", "free"),
-    ("experiments", "ties"),
-    ("errata", "other-scripts"),
+    ("experiments", "other-scripts"),
 ]
 
 #: Pages that show a table next to the paper's own numbers, whose reconstructions have

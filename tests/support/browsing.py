@@ -73,40 +73,50 @@ LOOKS = """looks => {
 
 
 class Visit:
-    """A page that is open in the light theme, with its requests and its errors."""
+    """A page that is open in the light theme, with its requests and its errors.
+
+    All visits use the same tab, since opening a tab takes as long as many pages take.
+    """
 
     looks: ClassVar[dict[str, int]] = {}
 
     def __init__(self, browser, url: str):
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        # use one context, so that scripts and fonts are loaded only once
         if not browser.contexts:
-            context = browser.new_context(
-                viewport={"width": WIDTH, "height": 900}, reduced_motion="reduce"
-            )
+            context = browser.new_context(reduced_motion="reduce")
             # continuous integration may share its cores
             context.set_default_timeout(120_000)
-            # this tab stays open: its process ends with its last tab
-            context.new_page().goto(url)
-        self.tab = browser.contexts[0].new_page()
-        self.tab.emulate_media(color_scheme="light")
-        self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.tab.on("requestfailed", self._fail)
-        self.tab.on(
-            "dialog", lambda box: (self.complaints.append(box.message), box.dismiss())
-        )
-        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.tab.on(
-            "console",
-            lambda message: (
-                self.complaints.append(message.text)
-                if message.type == "error"
-                else None
-            ),
-        )
+            context.new_page()
+        self.tab = browser.contexts[0].pages[0]
+        self.tab.set_viewport_size({"width": WIDTH, "height": 900})
+        self.tab.emulate_media(media="screen", color_scheme="light")
+        self._listeners = {
+            "request": lambda request: self.requests.append(request.url),
+            "requestfailed": self._fail,
+            "dialog": self._dismiss,
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "console": self._read_console,
+        }
+        for event, listener in self._listeners.items():
+            self.tab.on(event, listener)
         self.tab.goto(url, wait_until="load")
         self.typeset()
+
+    def leave(self) -> None:
+        """Leave the page, so that the tab can be used for the next visit."""
+        for event, listener in self._listeners.items():
+            self.tab.remove_listener(event, listener)
+        # requests of this page end here, and not in the next visit
+        self.tab.goto("about:blank")
+
+    def _dismiss(self, box) -> None:
+        self.complaints.append(box.message)
+        box.dismiss()
+
+    def _read_console(self, message) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
 
     def _fail(self, request) -> None:
         # the redirection from an old address may abort its loading
