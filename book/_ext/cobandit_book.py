@@ -34,6 +34,8 @@
 15. `descriptions`: the head of a page has a description and a picture, for search
     engines and link previews.
 16. `write_in_parallel`: pages are written by several processes.
+17. `keep_index_entries`: a search also finds the index entries of pages that a build
+    does not write again, because Sphinx forgets them.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import docname_join, logging
+from sphinx.util.index_entries import split_index_msg
 from sphinx.util.nodes import make_refnode
 
 from cobandit import figures
@@ -320,6 +323,24 @@ def offer_the_notebook(
         context["ipynb_source"] = f"{page}.ipynb"
 
 
+def keep_index_entries(app: Sphinx, env: BuildEnvironment) -> None:
+    """Add the index entries of all pages to the index of the search.
+
+    Entries of the reference are left out, since the search finds its names anyway.
+    """
+    env._search_index_index_entries = {
+        page: sorted(
+            {
+                (text, target, main)
+                for kind, words, target, main, _ in entries
+                for text in split_index_msg(kind, words)
+            }
+        )
+        for page, entries in env.domaindata["index"]["entries"].items()
+        if not page.startswith("book/api/")
+    }
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("reference")
@@ -336,6 +357,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("source-read", ahead.wait_for_run)
     app.connect("env-updated", write_in_parallel)
+    app.connect("env-updated", keep_index_entries)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)
 

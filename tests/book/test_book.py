@@ -440,6 +440,18 @@ def test_example_card_of_the_data_page_is_valid():
     assert card.columns[5:] == ("model", "prompt", card.cluster)
 
 
+def test_search_keeps_index_entries_of_pages_that_are_not_written(cobandit_book):
+    entries = [
+        ("single", "papermill", "index-0", "main", None),
+        ("pair", "front; cost", "index-1", "", None),
+    ]
+    env = SimpleNamespace(domaindata={"index": {"entries": {"reproduce": entries}}})
+    cobandit_book.keep_index_entries(None, env)
+    kept = env._search_index_index_entries["reproduce"]
+    assert ("papermill", "index-0", "main") in kept
+    assert {text for text, *_ in kept} == {"papermill", "front", "cost"}
+
+
 @pytest.mark.slow
 def test_finished_pages_are_corrected(cobandit_book):
     back = '<a class="viewcode-back" href="../book/api.html#cobandit.CoPSI">[docs]</a>'
