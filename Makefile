@@ -82,7 +82,7 @@ test: $(READY)  ## the tests, the book of stored outputs, the notebooks against 
 	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not acceptance and not pages" \
 	  --hypothesis-profile half
 
-acceptance: $(READY)  ## promises over many runs, large tables, packages, builds, and all examples of properties (some minutes)
+acceptance: $(READY)  ## promises over many runs, large tables, packages, access to all pages, and all examples (some minutes)
 	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m "acceptance or hypothesis" tests
 
 pages: $(READY)  ## run every page on tables of eight shapes (some minutes; `make test` has a sample)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.faults import bad_argument
+from support.sampling import sample
 from typer.testing import CliRunner
 
 import cobandit as cb
@@ -115,6 +116,7 @@ def of_few_moves(monkeypatch, kept=True):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", sample(NAMES))
 def test_command_writes_a_table(name, tmp_path, monkeypatch):
     of_few_moves(monkeypatch)
     done = CliRunner().invoke(

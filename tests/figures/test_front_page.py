@@ -11,6 +11,7 @@ from playwright.sync_api import sync_playwright
 from support.browsing import ARGUMENTS, CHROMIUM, NEEDS_CHROMIUM, PHONE, WIDTH
 from support.commands import call
 from support.faults import bad_argument
+from support.sampling import sample
 
 import cobandit as cb
 from cobandit import figures
@@ -45,7 +46,9 @@ def browser():
     [(3, 1), pytest.param((24, 2), marks=pytest.mark.acceptance), (108, 4)],
     ids=str,
 )
-@pytest.mark.parametrize(("width", "scheme"), [(WIDTH, "light"), (PHONE, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), sample([(WIDTH, "light"), (PHONE, "dark")])
+)
 def test_page_opens_from_disk_and_its_slider_moves_the_choice(
     browser, tmp_path, size, width, scheme
 ):
