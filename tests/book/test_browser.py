@@ -6,6 +6,7 @@ import functools
 import http.server
 import json
 import re
+import sys
 import threading
 from urllib.parse import quote_plus
 
@@ -48,9 +49,16 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class QuietServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        # a page may be left before all of its files are loaded
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @pytest.fixture(scope="module")
 def address():
-    server = http.server.ThreadingHTTPServer(
+    server = QuietServer(
         ("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(HTML))
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
