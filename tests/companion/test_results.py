@@ -168,7 +168,7 @@ def test_drawing_starts_from_the_stored_tables(stored, monkeypatch, tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_interrupted_drawing_stores_waiting_tables(stored, monkeypatch, tmp_path):
     """No page sees them before, and none is drawn twice."""
     store.remove_result("waiting")
@@ -208,7 +208,7 @@ def test_interrupted_drawing_stores_waiting_tables(stored, monkeypatch, tmp_path
     assert len(after) == len(before) + len(drawn)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_drawing_restarts_after_a_change_of_code(stored, monkeypatch):
     known = json.loads((stored / "manifest.json").read_text())
     assert len(store.read_current_parts("posterior")) > 1000

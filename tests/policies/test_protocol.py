@@ -42,7 +42,7 @@ def test_protocol(method):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seeds", [range(8), pytest.param(range(8, 30), marks=pytest.mark.acceptance)]
+    "seeds", [range(4), pytest.param(range(4, 30), marks=pytest.mark.acceptance)]
 )
 @pytest.mark.parametrize("method", METHODS, ids=named)
 def test_kernel_makes_the_pulls_of_its_class(method, seeds):

@@ -68,7 +68,7 @@ def probed(package, value, **environment):
     return int(result), int(hits), setting, Path(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_change_in_an_imported_helper_is_noticed(package):
     *result, _ = probed(package, 1)
     assert result == [1, 0, "''"]  # what the user compiles is kept as before

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support import methods
 from support.faults import bad_argument
+from support.sampling import sample
 
 import cobandit as cb
 from cobandit.errors import BudgetError
@@ -93,7 +94,7 @@ def test_every_kernel_makes_the_pulls_of_its_class(name, seeds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2)))
 def test_race_kernel_skips_only_comparisons_that_change_nothing(seed):
     """Most of many arms are exceeded by one of the strongest, some by others only."""
     rng = np.random.default_rng([11, seed])
