@@ -99,7 +99,7 @@ def test_links_to_claims_exist():
     assert matches and matches <= identifiers, matches - identifiers
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_other_tables_replace_measured_ones(tested, monkeypatch):
     # the rows that take longest to compute, and do not depend on these tables' names
     monkeypatch.setattr(claims, "remark_rows", lambda *_: [])

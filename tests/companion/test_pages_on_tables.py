@@ -67,7 +67,6 @@ EVERY = [
 SAMPLE = [
     ("your-data", "holes"),
     ("once", "four-objectives"),
-    ("experiments", "other-scripts"),
 ]
 
 #: Pages that show a table next to the paper's own numbers, whose reconstructions have

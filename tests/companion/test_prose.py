@@ -155,7 +155,7 @@ def test_sentences_are_shown_only_with_their_numbers(dataset, message, shown):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_executed_page_of_the_book_is_the_same_in_jupyter():
     """The book executes the source, in which prose with numbers is not code."""
     source = jupytext.reads(PAGE, fmt="md:myst")

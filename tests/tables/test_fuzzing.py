@@ -70,7 +70,7 @@ VALUES = [
     "csv lines",
 ]
 #: `make acceptance` damages the other files.
-QUICK = {"lm-eval", "lm-eval results", "inspect eval", "helm", "csv"}
+QUICK = {"lm-eval", "inspect eval", "csv"}
 #: Bytes in each of these, options of a CSV file, cells of one, cards in two ways;
 #: values, which mostly stay valid and take longer, count half.
 SHARES = len(FILES) + 4 + len(VALUES) / 2
