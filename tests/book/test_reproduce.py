@@ -13,7 +13,7 @@ from companion.stored import results
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 # the page silences warnings of guarantees by itself
 @pytest.mark.filterwarnings("ignore")
 def test_cells_of_the_page_run(monkeypatch, capsys):

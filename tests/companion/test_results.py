@@ -39,7 +39,7 @@ def test_recomputed_audit_block_matches():
     assert set(part["n"]) == {results.AUDIT_BLOCK}
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_recomputed_remarks_match():
     assert len(results.recompute("remarks", "piqa-small")) > 10
 

@@ -99,7 +99,7 @@ def compilations(_):
     return tuple(map(sum, zip(*counts, strict=True)))
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_workers_load_compiled_runs_from_disk(small_table):
     """Fresh processes receive the methods and the table as a replay sends them."""
     source = grid.pack_table(small_table)
