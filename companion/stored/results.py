@@ -104,7 +104,7 @@ def replicate(
         Name in the catalogue, or a file.
     scale, seed, online
         As in `companion.paper.experiments.summary`. Results with the defaults are
-        stored for the tables of the catalogue that are bundled and not synthetic.
+        stored for the tables in `NAMES` and `MEASURED`.
 
     Returns
     -------

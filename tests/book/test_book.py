@@ -447,9 +447,9 @@ def test_search_keeps_index_entries_of_pages_that_are_not_written(cobandit_book)
     ]
     env = SimpleNamespace(domaindata={"index": {"entries": {"reproduce": entries}}})
     cobandit_book.keep_index_entries(None, env)
-    kept = env._search_index_index_entries["reproduce"]
-    assert ("papermill", "index-0", "main") in kept
-    assert {text for text, *_ in kept} == {"papermill", "front", "cost"}
+    found_by_search = env._search_index_index_entries["reproduce"]
+    assert ("papermill", "index-0", "main") in found_by_search
+    assert {text for text, *_ in found_by_search} == {"papermill", "front", "cost"}
 
 
 @pytest.mark.slow
