@@ -36,16 +36,19 @@
 16. `write_in_parallel`: pages are written by several processes.
 17. `keep_index_entries`: a search also finds the index entries of pages that a build
     does not write again, because Sphinx forgets them.
+18. `collect_garbage_rarely`: garbage collection would take a third of a build's time.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
 import shutil
 import tomllib
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import ahead
@@ -96,6 +99,17 @@ def content_key(root: Path, *more: str) -> str:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def collect_garbage_rarely() -> None:
+    """Collect garbage so rarely that it no longer takes a third of a build's time.
+
+    Each collection visits the trees of pages, which have millions of nodes. Python
+    would collect after every 700 new objects. A build then takes 1.0 GB of memory
+    instead of 0.7 GB.
+    """
+    gc.freeze()
+    gc.set_threshold(3_000_000, 100, 1000)
 
 
 def key_the_cache(app: Sphinx, config: Config) -> None:
@@ -174,6 +188,17 @@ def link_the_repository(app: Sphinx, config: Config) -> None:
         }
 
 
+@cache
+def find_targets(env: BuildEnvironment) -> dict[str, set[tuple[str, str]]]:
+    """Return page and anchor of documented functions and classes, by last name."""
+    targets: dict[str, set[tuple[str, str]]] = {}
+    for name, entry in env.domains["py"].objects.items():
+        if entry.objtype in ("function", "class") and not entry.aliased:
+            last = name.rpartition(".")[2]
+            targets.setdefault(last, set()).add((entry.docname, entry.node_id))
+    return targets
+
+
 def find_by_last_name(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, text: Node
 ) -> Node | None:
@@ -182,13 +207,7 @@ def find_by_last_name(
     if node.get("refdomain") != "py" or not last:
         return None
 
-    targets = {
-        (entry.docname, entry.node_id)
-        for name, entry in env.domains["py"].objects.items()
-        if name.rpartition(".")[2] == last
-        and entry.objtype in ("function", "class")
-        and not entry.aliased
-    }
+    targets = find_targets(env).get(last, set())
     if len(targets) != 1:
         return None
 
@@ -342,6 +361,7 @@ def keep_index_entries(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    collect_garbage_rarely()
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("reference")
     app.add_config_value("cobandit_key", "", "env", str)

@@ -175,6 +175,9 @@ def serve() -> None:
     import cobandit.figures
     import cobandit.tables  # noqa: F401
 
+    # compilation makes many objects; it collected garbage for a tenth of its time
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
     load_kernels()
     gc.freeze()  # exclude existing objects from the garbage collection of kernels
     # the system removes kernels that have ended
