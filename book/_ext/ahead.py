@@ -17,7 +17,6 @@ from pathlib import Path
 from threading import Lock
 
 import nbformat
-import warm
 from joblib import cpu_count
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -55,7 +54,8 @@ def notebooks(
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Begin to run the notebooks that are not in the cache, one per core.
 
-    The runs go on in the background, and cache their outputs.
+    The runs go on in the background, and cache their outputs. Long pages run first, so
+    that no core waits for a long page at the end.
     """
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
@@ -79,10 +79,12 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
                 )
             log.info("ran %s in %.1f seconds", path.name, result.time)
 
-    warm.use()
     # the threads of this pool do not delay the end of an interrupted build
     pool = ThreadPool(cpu_count())
-    for name, path, notebook in notebooks(env, docnames):
+    pages = sorted(
+        notebooks(env, docnames), key=lambda page: page[1].stat().st_size, reverse=True
+    )
+    for name, path, notebook in pages:
         RUNS[name] = pool.apply_async(run, (path, notebook))
     pool.close()
 
