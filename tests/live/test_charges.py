@@ -7,7 +7,7 @@ import os
 import pandas as pd
 import pytest
 from support.faults import fault
-from support.runs import PLAN, Fake, asking
+from support.runs import PLAN, Fake, asking, flaky
 from support.stub_endpoint import completion, stub_endpoint
 
 from cobandit import live
@@ -227,14 +227,12 @@ def test_failing_question_does_not_delay_a_run(tmp_path, monkeypatch):
 
 
 def test_occasionally_failing_service_costs_no_score(tmp_path, monkeypatch):
-    """Three in ten requests fail; six failures in a row have a chance below 0.001."""
+    """Three in ten evaluations fail four times; a fifth failure could be scored."""
     monkeypatch.setattr(retries, "LONGEST_ALONE", 0.0)
     monkeypatch.setattr(retries, "back_off", lambda tries: 0.001)
-    fake = Fake(seed=3)
-    fake.fail = lambda *_: (
-        Failure("status 500", retry=True) if fake.rng.random() < 0.3 else None
-    )
     done = live.run(
-        PLAN | {"budget": 0.5, "instances": 20}, tmp_path / "run", evaluator=fake
+        PLAN | {"budget": 0.5, "instances": 20},
+        tmp_path / "run",
+        evaluator=Fake(fail=flaky(0.3, times=4)),
     )
     assert "failed" not in pd.read_parquet(done.table)
