@@ -44,8 +44,12 @@ gc.disable()
 
 
 def pytest_collection_finish():
-    """Exclude what the collection of tests has made from garbage collection."""
+    """Exclude what the collection of tests has made from garbage collection.
+
+    Later, garbage is collected less often than by default, for a twentieth of the time.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     gc.enable()
 
 
