@@ -5,6 +5,7 @@ A subcommand imports its part of the library only when it runs, so that help is 
 
 from __future__ import annotations
 
+import gc
 import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
@@ -205,4 +206,6 @@ def _root(
 
 def main() -> None:
     """Run the command; bad input ends it with a message and exit code 2."""
+    # a command imports large packages, and little of it is garbage
+    gc.set_threshold(100_000, 50, 50)
     run_app(app)

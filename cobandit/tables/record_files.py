@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import psutil
 import pyarrow as pa
 import pyarrow.csv
 from pyarrow import parquet
@@ -30,6 +29,9 @@ MAX_EXPANDED_TEXT = 4 * 1024**3
 #: Largest memory for reading a file, in bytes per row and column. Measurements on 10^6
 #: to 10^7 rows gave 39 to 48 bytes.
 BYTES_PER_VALUE = 50
+
+#: Needed memory in bytes below which free memory is not checked.
+SMALL = 10**8
 
 #: Largest number of possible places of records that a message lists.
 MOST_OFFERED = 5
@@ -142,6 +144,10 @@ def _check_memory(path: Path, n_rows: float, n_columns: int) -> None:
     TableError
     """
     needed = BYTES_PER_VALUE * n_rows * n_columns
+    if needed < SMALL:
+        return
+    import psutil  # takes longer than reading a small table
+
     free = psutil.virtual_memory().available
     if needed > free:
         takes = (

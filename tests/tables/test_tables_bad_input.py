@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -521,10 +522,11 @@ def test_table_larger_than_memory_is_refused(suffix, tmp_path, monkeypatch):
     card = Card.model_validate(
         CARD | {"records": path.name, "sha256": file_sha256(path)}
     )
+    monkeypatch.setattr(record_files, "SMALL", 0)
     needed = record_files.BYTES_PER_VALUE * len(many) * len(card.columns)
     for free, fits in ((0.8 * needed, False), (1.2 * needed, True)):
         monkeypatch.setattr(
-            record_files.psutil,
+            psutil,
             "virtual_memory",
             lambda free=free: SimpleNamespace(available=free),
         )
