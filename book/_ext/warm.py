@@ -182,7 +182,7 @@ def serve() -> None:
     import cobandit.figures
     import cobandit.tables  # noqa: F401
 
-    # compilation makes many objects; it collected garbage for a tenth of its time
+    # compilation would collect garbage for a twentieth of its time
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     load_kernels()
