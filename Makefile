@@ -80,7 +80,7 @@ stored: $(READY)  ## build the book from the outputs in notebooks/*.ipynb: _buil
 test: $(READY)  ## the tests, the book of stored outputs, the notebooks against these outputs
 	@$(MAKE) --no-print-directory -j 2 stored compared
 	$(BIN)/python -m pytest -p no:nbval -n $(JOBS) --dist worksteal -m "not acceptance and not pages" \
-	  --hypothesis-profile half
+	  --hypothesis-profile quick
 
 acceptance: $(READY)  ## promises over many runs, large tables, packages, access to all pages, and all examples (some minutes)
 	$(BIN)/python -m pytest -q -p no:nbval -n $(JOBS) --dist worksteal -m "acceptance or hypothesis" tests

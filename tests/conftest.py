@@ -18,8 +18,9 @@ import companion
 from cobandit.tables import load
 from cobandit.testing.small_tables import ragged_table
 
-#: Examples of a property in `make check`, `make test` and `make acceptance`.
-EXAMPLES = {"quick": 25, "half": 50, "full": 100}
+#: Examples of a property: "quick" in `make check` and `make test`, and "full" in
+#: `make acceptance`.
+EXAMPLES = {"quick": 25, "full": 100}
 for profile, number in EXAMPLES.items():
     settings.register_profile(
         profile, deadline=None, derandomize=True, max_examples=number
