@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -171,6 +172,8 @@ def load_kernels() -> None:
 
 def serve() -> None:
     """Import the modules of pages, and fork a kernel for each line on stdin."""
+    # until it is ready, an interrupt ends this process without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ["JPY_PARENT_PID"] = str(
         os.getpid()
     )  # a kernel ends when its parent ends
@@ -205,7 +208,8 @@ def serve() -> None:
         os.environ.update(env)
         os.chdir(cwd)
         sys.argv = [LAUNCHER, *arguments]
-        kernelapp.launch_new_instance()
+        # after an interrupt, kernels would report that their sockets are closed
+        kernelapp.launch_new_instance(log_level=logging.CRITICAL)
         sys.exit()
 
 

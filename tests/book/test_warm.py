@@ -1,10 +1,13 @@
 """Pages run in kernels that start with the imports done, and share nothing else."""
 
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+import warm
 from jupyter_client.manager import KernelManager
 
 pytestmark = [
@@ -97,3 +100,29 @@ def test_stopped_or_killed_kernel_is_noticed(start):
     while died.is_alive() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not stopped.is_alive() and not died.is_alive()
+
+
+def test_interrupt_while_it_loads_ends_the_process_silently():
+    """Python's own handler, which prints a traceback, is replaced before imports."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", warm.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    limit = time.monotonic() + 60
+    for has_handler in (True, False):
+        while _has_handler(process.pid, signal.SIGINT) != has_handler:
+            assert process.poll() is None and time.monotonic() < limit
+            time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert message == b""
+
+
+def _has_handler(pid, number):
+    """Return whether a process handles a signal, according to the system."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    mask = int(status.partition("SigCgt:")[2].split()[0], 16)
+    return bool(mask >> (number - 1) & 1)
