@@ -153,8 +153,10 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     """Fill the execution cache: with stored outputs if requested, or by running pages.
 
     Pages without stored outputs are always run, in the background: `ahead.wait_for_run`
-    waits for a run before the page is read.
+    waits for a run before the page is read. The page that waits for all runs is read
+    last.
     """
+    docnames.sort(key=lambda name: Path(env.doc2path(name)).match(ahead.MEASURES))
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
     ahead.run_ahead(app, env, docnames)
