@@ -174,11 +174,11 @@ def once_growth() -> dict[str, Any]:
 def race_growth() -> dict[str, Any]:
     """Measure by which factor `ParetoRace` is slower with 4,000 arms than with 1,000.
 
-    Thresholds are larger with more arms, so arms are removed later: summed over all
-    looks, there are 21.5 times as many pairs of active arms, and 17.3 times as many
-    pairs of a candidate and an active arm. Sums of squares are updated for the former,
-    and most comparisons are of the latter. Both sides of the ratio vary by a tenth
-    between measurements.
+    With more arms, thresholds are larger, so arms are removed later. Summed over all
+    looks of these two runs, pairs of active arms grow by 21.5, and pairs of a candidate
+    and an active arm by 17.3. Sums of squares are updated for the former, and most
+    comparisons are of the latter. Both sides of the ratio vary by a tenth between
+    measurements.
     """
     small = Race(1000)
     large = Race(4000)

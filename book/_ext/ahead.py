@@ -3,7 +3,8 @@
 The outputs are written to the execution cache, from which myst-nb reads them.
 `run_ahead` runs the pages in parallel, while Sphinx reads others. A page that fails is
 not cached, so the build runs it again and reports the failure. The page that measures
-this machine is not run here, but later by the build, when nothing else runs.
+this machine is not run here. The build reads it last, and runs it when nothing else
+runs.
 
 `take_stored` runs no page. It copies the outputs in notebooks/*.ipynb to the cache.
 """
@@ -39,11 +40,20 @@ MEASURES = "book/reproduce.md"
 RUNS: dict[str, AsyncResult[None]] = {}
 
 
+def read_last(env: BuildEnvironment, docnames: list[str]) -> None:
+    """Move the page `MEASURES` to the end, so that all runs have ended before it."""
+    docnames.sort(key=lambda name: Path(env.doc2path(name)).match(MEASURES))
+
+
 def notebooks(
     env: BuildEnvironment, docnames: list[str]
 ) -> Iterator[tuple[str, Path, NotebookNode]]:
-    """Yield name, path and cells of each notebook, without the page `MEASURES`."""
-    for name in sorted(docnames):
+    """Yield name, path and cells of each notebook, without the page `MEASURES`.
+
+    Long pages come first, so that no core waits for a long run at the end.
+    """
+    sizes = {name: Path(env.doc2path(name)).stat().st_size for name in docnames}
+    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
         path = Path(env.doc2path(name))
         text = path.read_text(encoding="utf-8")
         reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
@@ -54,8 +64,7 @@ def notebooks(
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Begin to run the notebooks that are not in the cache, one per core.
 
-    The runs go on in the background, and cache their outputs. Long pages run first, so
-    that no core waits for a long page at the end.
+    The runs go on in the background, and cache their outputs.
     """
     cache, lock = get_cache(app.config.nb_execution_cache_path), Lock()
 
@@ -81,23 +90,15 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
     # the threads of this pool do not delay the end of an interrupted build
     pool = ThreadPool(cpu_count())
-    pages = sorted(
-        notebooks(env, docnames), key=lambda page: page[1].stat().st_size, reverse=True
-    )
-    for name, path, notebook in pages:
+    for name, path, notebook in notebooks(env, docnames):
         RUNS[name] = pool.apply_async(run, (path, notebook))
     pool.close()
 
 
 def wait_for_run(app: Sphinx, name: str, source: list[str]) -> None:
-    """Wait until the page that Sphinx reads next has run.
-
-    The page `MEASURES` waits for all other pages.
-    """
-    is_last = Path(app.env.doc2path(name)).match(MEASURES)
-    for other in [*RUNS] if is_last else [name]:
-        if run := RUNS.pop(other, None):
-            run.get()
+    """Wait until the page that Sphinx reads next has run."""
+    if run := RUNS.pop(name, None):
+        run.get()
 
 
 def code_of(notebook: NotebookNode) -> list[NotebookNode]:

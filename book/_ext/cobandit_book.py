@@ -36,7 +36,8 @@
 16. `write_in_parallel`: pages are written by several processes.
 17. `keep_index_entries`: a search also finds the index entries of pages that a build
     does not write again, because Sphinx forgets them.
-18. `collect_garbage_rarely`: garbage collection would take a third of a build's time.
+18. `collect_garbage_rarely`: garbage collection takes a third of a build's time if it
+    is not limited.
 """
 
 from __future__ import annotations
@@ -102,11 +103,11 @@ def content_key(root: Path, *more: str) -> str:
 
 
 def collect_garbage_rarely() -> None:
-    """Collect garbage so rarely that it no longer takes a third of a build's time.
+    """Collect garbage rarely, because it otherwise takes a third of a build's time.
 
-    Each collection visits the trees of pages, which have millions of nodes. Python
-    would collect after every 700 new objects. A build then takes 1.0 GB of memory
-    instead of 0.7 GB.
+    By default, Python collects after every 700 new objects, and many collections visit
+    the trees of all pages, which have millions of nodes. With fewer collections, a
+    build takes 1.0 GB of memory instead of 0.7 GB.
     """
     gc.freeze()
     gc.set_threshold(3_000_000, 100, 1000)
@@ -153,10 +154,9 @@ def fill_the_cache(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     """Fill the execution cache: with stored outputs if requested, or by running pages.
 
     Pages without stored outputs are always run, in the background: `ahead.wait_for_run`
-    waits for a run before the page is read. The page that waits for all runs is read
-    last.
+    waits for a run before the page is read.
     """
-    docnames.sort(key=lambda name: Path(env.doc2path(name)).match(ahead.MEASURES))
+    ahead.read_last(env, docnames)
     if app.config.cobandit_stored:
         ahead.take_stored(app, env, docnames)
     ahead.run_ahead(app, env, docnames)

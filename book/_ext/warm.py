@@ -39,7 +39,7 @@ one_at_a_time = Lock()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Start the process while Sphinx loads the slow extension of the book."""
+    """Start the process, which loads while Sphinx imports the other extension."""
     use()
     if sys.platform == "linux":
         _server()
@@ -152,22 +152,26 @@ def load_kernels() -> None:
     from cobandit.replay.kernels._cache import FOLDER
 
     table = cb.load("synthetic-24")
-    identification = partial(cb.replay_identification, table, replications=1)
-    online = partial(cb.replay_online, table, rho=4, replications=1)
+    identify = partial(cb.replay_identification, table, replications=1)
+
+    # compiling the race takes about as long as compiling the other methods of its kind
+    def run_first_half() -> None:
+        identify(["ParetoRace"], share=0.5, feedback="once")
+        identify(list(list_methods("identification")), rho=200)
+
+    def run_second_half() -> None:
+        others = [name for name in list_methods("once") if name != "ParetoRace"]
+        identify(others, share=0.5, feedback="once")
+        cb.replay_online(table, list(list_methods("online")), rho=4, replications=1)
 
     with open(FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (child := os.fork()) == 0:
-            # compiling the race takes as long as compiling most other methods
-            identification(["ParetoRace"], share=0.5, feedback="once")
-            identification(list(list_methods("identification")), rho=200)
+            run_first_half()
             os._exit(0)
-        online(list(list_methods("online")))
-        others = [name for name in list_methods("once") if name != "ParetoRace"]
-        identification(others, share=0.5, feedback="once")
+        run_second_half()
         os.waitpid(child, 0)
-        identification(["ParetoRace"], share=0.5, feedback="once")
-        identification(list(list_methods("identification")), rho=200)
+        run_first_half()
 
 
 def serve() -> None:
@@ -185,7 +189,7 @@ def serve() -> None:
     import cobandit.figures
     import cobandit.tables  # noqa: F401
 
-    # compilation would collect garbage for a twentieth of its time
+    # by default, garbage collection takes a twentieth of the time of compilation
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     load_kernels()

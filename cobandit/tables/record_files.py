@@ -30,7 +30,7 @@ MAX_EXPANDED_TEXT = 4 * 1024**3
 #: to 10^7 rows gave 39 to 48 bytes.
 BYTES_PER_VALUE = 50
 
-#: Needed memory in bytes below which free memory is not checked.
+#: Memory in bytes. For tables that need less, free memory is not checked.
 SMALL = 10**8
 
 #: Largest number of possible places of records that a message lists.
