@@ -24,6 +24,7 @@ from cobandit.policies.near_ties import (
     Others,
     count_near_ties,
     place_others,
+    sample_candidates,
 )
 from cobandit.policies.once_policy import Once
 from cobandit.policies.race_order import find_starts
@@ -116,6 +117,7 @@ class ParetoRace(Once):
     Here c is the number of candidates with a rival, and r is the mean number of rivals
     of a candidate. q is the share of the other configurations within three standard
     errors of the boundary, in the objective with the largest share (`count_near_ties`).
+    If there are more than 128 candidates, c, r and q are estimated from 128 of them.
     A rival that i certainly covers still counts after the removal of the rival, while i
     is active. The reason is that among many tied configurations, the last active one is
     the luckiest. Its evidence must be corrected for all these ties. The correction is
@@ -265,6 +267,10 @@ class ParetoRace(Once):
         self.thresholds = find_thresholds(
             n_units, max(LEAST_TIES, WEIGHT * self.n_arms), self.error
         )
+
+        #: Shape (K,): positions of the arms in a random order, by which candidates are
+        #: sampled.
+        self.ranks = np.random.default_rng(0).permutation(self.n_arms)
 
         # number of units so far, which exceeds the depth if some of them are left out
         self._reached = 0
@@ -616,20 +622,25 @@ class ParetoRace(Once):
 
     def _count_ties(self, active: NDArray[np.int64], depth: int) -> int:
         """Return m, the number of near ties for which the threshold is corrected."""
-        n_candidates = n_contested = n_rivals = n_others = 0
-        n_reached = np.zeros(self.n_objectives + self.compares_cost, dtype=np.int64)
+        k = len(active)
+        candidates = np.zeros(k, dtype=np.bool_)
+        rivals = self._outdone[active]
+        reached = np.zeros((k, self.n_objectives + self.compares_cost), dtype=np.int64)
         for rows, others in self._place_all(active, depth):
-            candidates = others.is_candidate
-            outdone = self._outdone[active[rows]][candidates]
-            rivals = others.rivals[candidates].sum(axis=1) + outdone
-            n_candidates += len(rivals)
-            n_contested += int((rivals > 0).sum())
-            n_rivals += int(rivals.sum())
-            n_reached += others.reached[candidates].sum(axis=(0, 1)) + outdone.sum()
-            n_others += len(rivals) * (len(active) - 1) + int(outdone.sum())
+            candidates[rows] = others.is_candidate
+            rivals[rows] += others.rivals.sum(axis=1)
+            reached[rows] = others.reached.sum(axis=1)
 
+        sampled = sample_candidates(candidates, self.ranks[active])
+        n_sampled = int(sampled.sum())
+        n_outdone = int(self._outdone[active][sampled].sum())
         return count_near_ties(
-            n_candidates, n_contested, n_rivals, int(n_reached.max()), n_others
+            int(candidates.sum()),
+            n_sampled,
+            int((rivals[sampled] > 0).sum()),
+            int(rivals[sampled].sum()),
+            int(reached[sampled].sum(axis=0).max()) + n_outdone,
+            n_sampled * (k - 1) + n_outdone,
         )
 
     def _count_outdone(self, calls: Calls) -> None:

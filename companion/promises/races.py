@@ -106,6 +106,9 @@ _CELLS = {
     "100 close means, D = 2, tolerance 0.02": RaceCell(
         near_ties.close_means(100, 500, 2), 0.02
     ),
+    "best half a point more ahead, K = 400, N = 300": RaceCell(
+        near_ties.best_ahead(400, 300, 0.025), 0.02
+    ),
     "3 close means, N = 60": RaceCell(near_ties.close_means(3, 60), 0.0),
     "5 close means, D = 2, N = 40": RaceCell(
         near_ties.close_means(5, 40, 2, spread=0.05), 0.0

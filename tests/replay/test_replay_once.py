@@ -9,6 +9,7 @@ from support.sampling import sample
 import cobandit as cb
 from cobandit.errors import BudgetError
 from cobandit.policies import UniformOnce
+from cobandit.policies.near_ties import SAMPLE, sample_candidates
 from cobandit.replay import kernels
 from cobandit.replay.grid import pack_shared
 from cobandit.replay.kernels import FeedbackRows, shared_order
@@ -112,6 +113,31 @@ def test_race_kernel_skips_only_comparisons_that_change_nothing(seed):
                 costs, n_objectives, n_instances, tolerance=tolerance, front=front
             )
             assert_same_runs(policy, feedback, seed, realised=seed > 0)
+
+
+@pytest.mark.slow
+def test_race_kernel_samples_the_candidates_of_its_class(monkeypatch):
+    """Pulls change if other candidates are sampled, since their rivals differ."""
+    n_arms, n_instances = 250, 40
+    rng = np.random.default_rng(4)
+    feedback, costs = made_up(rng, n_arms, n_instances, 2)
+    # near ties: one half of the arms has the same mean, and the other a lower one
+    rows = feedback.rows.reshape(n_arms, n_instances, -1)
+    level = np.where(np.arange(n_arms) % 2, 0.5, 0.6)
+    rows[:, :, 2:] = rng.random((n_arms, n_instances, 2)) < level[:, None, None]
+    policy = cb.ParetoRace(costs, 2, n_instances, tolerance=0.02)
+    sizes = []
+
+    def sample_and_record(candidates, ranks):
+        sampled = sample_candidates(candidates, ranks)
+        sizes.append((int(candidates.sum()), int(sampled.sum())))
+        return sampled
+
+    monkeypatch.setattr(
+        "cobandit.policies.pareto_race.sample_candidates", sample_and_record
+    )
+    assert_same_runs(policy, feedback, 0, realised=True)
+    assert any(n > SAMPLE and n_sampled == SAMPLE for n, n_sampled in sizes)
 
 
 def assert_same_runs(policy, feedback, seed, realised):

@@ -1,9 +1,10 @@
 """Compiled comparisons of `ParetoRace`: certain dominance and covering of arms.
 
-Most pairs of arms are never compared. Rivals are counted for candidates only, and an
-arm is no candidate if one of the strongest arms exceeds it. Means alone show that most
-arms neither dominate nor cover another one. Whether an arm may be dominated is known
-after a few comparisons with the strongest arms.
+Most pairs of arms are never compared. Rivals are counted for sampled candidates only.
+An arm is compared with the arms that are at least as good in every mean, to find
+whether it is a candidate. Means alone show that most arms neither dominate nor cover
+another one. Whether an arm may be dominated is known after a few comparisons with the
+strongest arms.
 """
 
 from math import sqrt
@@ -15,12 +16,13 @@ from cobandit.dominance import TIE
 from cobandit.policies.copsi_once import PRIOR_VARIANCE
 from cobandit.policies.cost_comparison import LEAST_SCATTER, compare_costs
 from cobandit.policies.look_thresholds import widen
-from cobandit.policies.near_ties import NEAR, REACH, count_near_ties
+from cobandit.policies.near_ties import NEAR, REACH, count_near_ties, sample_candidates
 from cobandit.policies.pareto_race import UNSEEN
 from cobandit.replay.kernels._cache import inner
 
 inner(compare_costs)
 inner(count_near_ties)
+inner(sample_candidates)
 inner(widen)
 
 #: Bits of a call, the result of comparing two arms: the second arm certainly dominates
@@ -32,9 +34,6 @@ OPEN = 4
 #: A call that is not computed yet. The second arm neither dominates nor covers the
 #: first, but it may dominate it.
 UNKNOWN = 8
-
-#: Number of strong arms that are compared first with an arm that may be exceeded.
-STRONGEST = 16
 
 
 class Costs(NamedTuple):
@@ -55,8 +54,8 @@ class Costs(NamedTuple):
 class Look(NamedTuple):
     """A comparison of the k active arms; the index of an arm is its position."""
 
-    #: Shape (D, k): mean scores.
-    means: np.ndarray
+    #: Shape (C, k): mean scores, and then negated mean costs if they are compared.
+    values: np.ndarray
     costs: Costs
     #: Shape (C, K, K): sums of squared differences of the pairs a < b, per objective,
     #: and then of the cost.
@@ -103,17 +102,26 @@ def _compare_costs(a, b, look):
 @inner
 def _find_error(a, b, d, look):
     """Return the standard error of a difference of means in objective d."""
-    difference = look.means[d, b] - look.means[d, a]
+    difference = look.values[d, b] - look.values[d, a]
     squares = look.squares[d, min(a, b), max(a, b)]
     scatter = squares - look.n * (difference * difference)
     return look.scale * sqrt(max(scatter, LEAST_SCATTER) + PRIOR_VARIANCE)
 
 
 @inner
+def _is_above(b, a, values):
+    """Return whether arm b is at least as good as arm a in every quantity."""
+    is_above = True
+    for c in range(len(values)):
+        is_above = is_above and values[c, b] >= values[c, a]
+    return is_above
+
+
+@inner
 def _exceeds(b, a, look):
     """Return whether arm b is two standard errors above arm a in every quantity."""
-    for d in range(len(look.means)):
-        difference = look.means[d, b] - look.means[d, a]
+    for d in range(len(look.tolerances)):
+        difference = look.values[d, b] - look.values[d, a]
         if difference <= 0.0 or difference < NEAR * _find_error(a, b, d, look):
             return False
     if look.costs.compared:
@@ -123,26 +131,24 @@ def _exceeds(b, a, look):
 
 
 @inner
-def _is_candidate(a, look):
-    """Return whether no other arm clearly exceeds arm a."""
-    # one of the strongest arms exceeds most arms
-    for b in look.strongest[:STRONGEST]:
-        if _exceeds(b, a, look):
-            return False
+def _find_candidates(look):
+    """Return a mask of the arms that no other arm clearly exceeds.
 
-    if len(look.strongest) <= STRONGEST:
-        return True
-
-    # few other arms are above a candidate in every objective
-    is_above = np.ones(len(look.strongest), dtype=np.bool_)
-    for means in look.means:
-        mean = means[a]
-        for b in range(len(means)):
-            is_above[b] &= means[b] > mean
-    exceeded = False
-    for b in range(len(is_above)):
-        exceeded = exceeded or (is_above[b] and _exceeds(b, a, look))
-    return not exceeded
+    An arm that exceeds another one is stronger, so it is earlier in ``strongest``.
+    """
+    candidates = np.ones(len(look.strongest), dtype=np.bool_)
+    values = np.empty_like(look.values)
+    for rank, a in enumerate(look.strongest):
+        for c in range(len(values)):
+            values[c, rank] = look.values[c, a]
+        for earlier in range(rank):
+            # most arms are not above the arm in every quantity, even without a margin
+            if _is_above(earlier, rank, values) and _exceeds(
+                look.strongest[earlier], a, look
+            ):
+                candidates[a] = False
+                break
+    return candidates
 
 
 @inner
@@ -160,9 +166,9 @@ def _add_rivals(a, others, asked, look, n_rivals, n_reached):
             # whether j is a rival of i
             near = True
             short = False
-            for d in range(len(look.means)):
+            for d in range(len(look.tolerances)):
                 error = _find_error(i, j, d, look)
-                distance = look.means[d, j] - look.means[d, i] + look.tolerances[d]
+                distance = look.values[d, j] - look.values[d, i] + look.tolerances[d]
                 near = near and distance >= -NEAR * error
                 short = short or distance < NEAR * error
                 n_reached[d] += abs(distance) < REACH * error
@@ -176,40 +182,40 @@ def _add_rivals(a, others, asked, look, n_rivals, n_reached):
 
 
 @inner
-def count_ties(look, outdone):
+def count_ties(look, outdone, ranks):
     """Return m, the number of near ties for which the threshold is corrected.
 
-    Only candidates are compared with all other arms.
+    Only sampled candidates are compared with all other arms.
     """
-    n_objectives, k = look.means.shape
-    candidates = np.empty(k, dtype=np.bool_)
-    for a in range(k):
-        candidates[a] = _is_candidate(a, look)
+    k = len(look.strongest)
+    candidates = _find_candidates(look)
+    sampled = sample_candidates(candidates, ranks)
 
     n_rivals = outdone.copy()
     # one entry per objective, and the last one for the cost
-    n_reached = np.full(n_objectives + 1, outdone[candidates].sum())
+    n_reached = np.full(len(look.tolerances) + 1, outdone[sampled].sum())
     for a in range(k):
         others = np.arange(a + 1, k)
-        if not candidates[a]:
-            others = others[candidates[a + 1 :]]
-        _add_rivals(a, others, candidates, look, n_rivals, n_reached)
+        if not sampled[a]:
+            others = others[sampled[a + 1 :]]
+        _add_rivals(a, others, sampled, look, n_rivals, n_reached)
 
-    n_candidates = candidates.sum()
+    n_sampled = sampled.sum()
     return count_near_ties(
-        n_candidates,
-        (n_rivals[candidates] > 0).sum(),
-        n_rivals[candidates].sum(),
+        candidates.sum(),
+        n_sampled,
+        (n_rivals[sampled] > 0).sum(),
+        n_rivals[sampled].sum(),
         n_reached.max(),
-        n_candidates * (k - 1) + outdone[candidates].sum(),
+        n_sampled * (k - 1) + outdone[sampled].sum(),
     )
 
 
 @inner
 def count_outdone(look, calls, left):
     """Return, per arm, the number of just removed rivals that it covers."""
-    n_objectives, k = look.means.shape
-    n_reached = np.zeros(n_objectives + 1, dtype=np.int64)
+    k = len(look.strongest)
+    n_reached = np.zeros(len(look.tolerances) + 1, dtype=np.int64)
     outdone = np.zeros(k, dtype=np.int64)
     for b in np.flatnonzero(left):
         covers = calls[b, :k] & COVERED > 0
@@ -240,7 +246,7 @@ def call(a, b, look, widths):
     low = low_with = low_less = np.inf
     high = high_with = high_less = -np.inf
     for d in range(len(look.tolerances)):
-        difference = look.means[d, b] - look.means[d, a]
+        difference = look.values[d, b] - look.values[d, a]
         half = widths.wide * max(_find_error(a, b, d, look), widths.least)
         low = min(low, difference - half)
         high = max(high, difference - half)
@@ -272,20 +278,39 @@ def call(a, b, look, widths):
 
 
 @inner
-def _find_possible_covers(a, look, widths):
-    """Return a mask of the arms that are high enough in every objective to cover a.
+def _find_front(values):
+    """Return the positions of arms that no other arm is above, shape (f,).
 
-    The smallest half-width excludes most arms without their squares.
+    Every arm is on this front, or an arm of the front is above it. Of equal arms, one
+    is on the front.
     """
-    half = widths.wide * widths.least
-    possible = np.ones(len(look.strongest), dtype=np.bool_)
-    for d, means in enumerate(look.means):
-        mean = means[a]
-        tolerance = look.tolerances[d]
-        for b in range(len(means)):
-            possible[b] &= means[b] - mean - half + tolerance >= -TIE
-    possible[a] = False
-    return possible
+    totals = np.zeros(values.shape[1])
+    for c in range(len(values)):
+        totals += values[c]
+    front = np.empty(len(totals), dtype=np.int64)
+    size = 0
+    for a in np.argsort(-totals, kind="mergesort"):
+        is_below = False
+        for f in front[:size]:
+            if _is_above(f, a, values):
+                is_below = True
+                break
+        if not is_below:
+            front[size] = a
+            size += 1
+    return front[:size]
+
+
+@inner
+def _may_cover(b, a, values, lead):
+    """Return whether arm b leads arm a by enough in every quantity.
+
+    A lead (C,) may be negative.
+    """
+    for c in range(len(values)):
+        if values[c, b] - values[c, a] - lead[c] < -TIE:
+            return False
+    return True
 
 
 @inner
@@ -294,14 +319,34 @@ def call_covers(look, widths, calls):
 
     The other calls are unknown. Returns a mask of the arms that can be removed.
     """
+    n_objectives = len(look.tolerances)
+    costs = look.costs
     k = len(look.strongest)
+    # costs are compared in units of the larger cost
+    rounding = 2 * TIE * costs.means.max()
+
+    # the smallest half-width excludes most pairs of arms without their squares
+    lead = np.empty(len(look.values))
+    for d in range(n_objectives):
+        lead[d] = widths.wide * widths.least - look.tolerances[d]
+    front = _find_front(look.values)
     removable = np.zeros(k, dtype=np.bool_)
     for a in range(k):
         calls[a, :k] = UNKNOWN
         calls[a, a] = 0
-        possible = _find_possible_covers(a, look, widths)
+        if costs.compared:
+            lead[-1] = -costs.share * costs.means[a] - costs.amount - rounding
+        # an arm that no arm of the front can cover cannot be covered
+        is_possible = False
+        for f in front:
+            if f == a or _may_cover(f, a, look.values, lead):
+                is_possible = True
+                break
+        if not is_possible:
+            continue
+
         for b in range(k):
-            if possible[b]:
+            if b != a and _may_cover(b, a, look.values, lead):
                 calls[a, b] = call(a, b, look, widths)
                 removable[a] |= calls[a, b] & (DOMINATED + COVERED) > 0
     return removable

@@ -152,7 +152,7 @@ def _play(p, terms, draws, seen, returned):
 
     Returns the cost spent, and whether all arms are settled.
     """
-    n_instances, tolerances, looks, thresholds, of_evidence, of_cost = p
+    n_instances, tolerances, looks, thresholds, ranks, of_evidence, of_cost = p
     limit, affordable = of_evidence
     compared, share, amount = of_cost
     n_arms, n_objectives = seen.sums.shape
@@ -210,16 +210,18 @@ def _play(p, terms, draws, seen, returned):
             continue
 
         # loops compile faster than an assignment of a slice, or a sum along an axis
-        means = np.empty((n_objectives, len(arms)))
+        values = np.empty((n_objectives + compared, len(arms)))
+        mean_costs = cost_sums[arms] / depth if compared else terms.costs[arms]
         for a, arm in enumerate(arms):
             for d in range(n_objectives):
-                means[d, a] = seen.sums[arm, d] / depth
-        mean_costs = cost_sums[arms] / depth if compared else terms.costs[arms]
+                values[d, a] = seen.sums[arm, d] / depth
+            if compared:
+                values[-1, a] = -mean_costs[a]
         scatter = np.maximum(cost_squares[arms] - depth * mean_costs**2, 0.0)
         costs = Costs(compared, mean_costs, scatter, share, amount)
         strength = np.zeros(len(arms))
         for d in range(n_objectives):
-            strength += means[d]
+            strength += values[d]
         if compared:
             strength -= mean_costs / mean_costs.max()
         is_last = depth == n_instances
@@ -229,7 +231,7 @@ def _play(p, terms, draws, seen, returned):
             strength[:] = 0.0
         strongest = np.argsort(strength, kind="mergesort")[::-1]
         scale = sqrt((1 - depth / n_instances) / (depth * depth))
-        look = Look(means, costs, squares, strongest, tolerances, depth, scale)
+        look = Look(values, costs, squares, strongest, tolerances, depth, scale)
         # at the last look, half-widths are zero, and missing squares do not matter
         threshold = 0.0
         if certified and not is_last:
@@ -239,7 +241,8 @@ def _play(p, terms, draws, seen, returned):
         else:
             if not is_last:
                 row = min(np.searchsorted(looks, depth), len(thresholds) - 1)
-                threshold = thresholds[row, count_ties(look, outdone[arms]) - 1]
+                ties = count_ties(look, outdone[arms], ranks[arms])
+                threshold = thresholds[row, ties - 1]
             widths = find_widths(threshold, depth, n_instances)
             removable = call_covers(look, widths, calls)
         active = _conclude(
@@ -286,6 +289,7 @@ def _read(policy):
         policy.tolerances,
         looks,
         policy.thresholds,
+        policy.ranks,
         evidence,
         of_cost,
     )
