@@ -32,8 +32,7 @@ from companion.report.reading import WRITES_TEXT, take_myst
 
 log = logging.getLogger(__name__)
 
-#: The page whose cells measure this machine for two minutes. Its outputs differ between
-#: builds.
+#: The page whose cells measure this machine. Its outputs differ between builds.
 MEASURES = "book/reproduce.md"
 
 #: Runs of pages, by the name of the page. `wait_for_run` waits for them.
