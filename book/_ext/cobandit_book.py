@@ -14,7 +14,8 @@
    its entries are not list items; lines do not break between a number and its percent
    sign; and source pages have no links to the reference, because viewcode assumes that
    everything is documented under its module.
-6. `without_thebe`: Jupyter Book always adds Thebe, whose script is on another server.
+6. `disconnect_unused`: Jupyter Book always adds Thebe, whose script is on another
+   server. Autodoc parses each function to find types in comments.
 7. `describe_pictures`: pictures from cells have an alternative text.
 8. `say_how_made`: an i at the corner of each figure shows the data, the parameters and
    the code of the figure.
@@ -38,10 +39,12 @@
     does not write again, because Sphinx forgets them.
 18. `collect_garbage_rarely`: garbage collection takes a third of a build's time if it
     is not limited.
+19. `search_names_once`: Sphinx searches each type in a docstring among all names.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import hashlib
 import os
@@ -111,6 +114,8 @@ def collect_garbage_rarely() -> None:
     """
     gc.freeze()
     gc.set_threshold(3_000_000, 100, 1000)
+    # Python collects once more at exit, which would visit all trees again
+    atexit.register(gc.freeze)
 
 
 def key_the_cache(app: Sphinx, config: Config) -> None:
@@ -169,6 +174,16 @@ def write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
     does not allow reading by several processes.
     """
     app.parallel = cpu_count() + 1
+
+
+def search_names_once(app: Sphinx, env: BuildEnvironment) -> None:
+    """Remember the result of each search for a name of the reference.
+
+    A type in a docstring, such as ``int``, is searched among all names, and most types
+    occur hundreds of times.
+    """
+    domain = env.domains["py"]
+    domain.find_obj = cache(domain.find_obj)
 
 
 def link_the_repository(app: Sphinx, config: Config) -> None:
@@ -238,11 +253,16 @@ def keep_the_sentence(
         lines[:0] = ["..", ""]
 
 
-def without_thebe(app: Sphinx, config: Config) -> None:
-    """Disconnect sphinx-thebe, because the book is not run in the browser."""
+def disconnect_unused(app: Sphinx, config: Config) -> None:
+    """Disconnect sphinx-thebe, and the search for types in comments.
+
+    The book is not run in the browser. Its code has no types in comments, and the
+    search for them parses each function.
+    """
+    unused = ("sphinx_thebe", "sphinx.ext.autodoc.type_comment")
     everyone = [entry for entries in app.events.listeners.values() for entry in entries]
     for entry in everyone:
-        if getattr(entry.handler, "__module__", "").partition(".")[0] == "sphinx_thebe":
+        if getattr(entry.handler, "__module__", "").startswith(unused):
             app.disconnect(entry.id)
     sheets = app.registry.css_files
     sheets[:] = [sheet for sheet in sheets if "thebe" not in sheet[0]]
@@ -374,11 +394,12 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", key_the_cache)
     app.connect("config-inited", add_static_files)
     app.connect("config-inited", link_the_repository)
-    app.connect("config-inited", without_thebe)
+    app.connect("config-inited", disconnect_unused)
     app.connect("autodoc-process-docstring", keep_the_sentence, priority=400)
     app.connect("env-before-read-docs", fill_the_cache)
     app.connect("source-read", ahead.wait_for_run)
     app.connect("env-updated", write_in_parallel)
+    app.connect("env-updated", search_names_once)
     app.connect("env-updated", keep_index_entries)
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-resolved", say_how_made)

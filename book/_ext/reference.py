@@ -14,6 +14,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
@@ -202,24 +203,44 @@ def show_types(
     definition = parse_definition(thing)
     if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    remove_self(definition)
     returned = definition.returns
     return_type = "" if returned is None else ast.unparse(returned)
     return f"({ast.unparse(definition.args)})", return_type
 
 
 def parse_definition(thing: Any) -> ast.stmt | None:
-    """Parse the source of a function or class. Return None if it has no source."""
-    try:
-        source = inspect.getsource(thing)
-    except (OSError, TypeError):
-        return None
-    if not source[0].isspace():
-        return ast.parse(source).body[0]
+    """Return the definition of a function or class, or None if it has no source."""
+    module = getattr(thing, "__module__", None)
+    definitions = parse_module(module) if module in sys.modules else {}
+    return definitions.get(getattr(thing, "__qualname__", ""))
 
-    # dedent, because a definition in a class is indented
-    block = ast.parse(f"if True:\n{source}").body[0]
-    return block.body[0] if isinstance(block, ast.If) else None
+
+@cache
+def parse_module(name: str) -> dict[str, ast.stmt]:
+    """Return all definitions of a module by their qualified names."""
+    try:
+        source = inspect.getsource(sys.modules[name])
+    except (OSError, TypeError):
+        return {}
+    return dict(find_definitions(ast.parse(source).body))
+
+
+def find_definitions(
+    body: list[ast.stmt], prefix: str = ""
+) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield all functions, classes and methods with their qualified names.
+
+    Methods have no parameter ``self`` or ``cls``.
+    """
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            if prefix:
+                remove_self(statement)
+            yield f"{prefix}{statement.name}", statement
+        elif isinstance(statement, ast.ClassDef):
+            qualified = f"{prefix}{statement.name}"
+            yield qualified, statement
+            yield from find_definitions(statement.body, f"{qualified}.")
 
 
 def remove_self(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -267,7 +288,6 @@ def write_constructor(thing: type) -> str | None:
 
 def write_parameters(definition: ast.FunctionDef) -> dict[str, str]:
     """Return each parameter of a method with its type and default."""
-    remove_self(definition)
     arguments = definition.args
     positional = [*arguments.posonlyargs, *arguments.args]
     first_default = len(positional) - len(arguments.defaults)
