@@ -72,7 +72,7 @@ def kernel_over_class() -> dict[str, Any]:
 
     There are K = 108 arms and D = 2 objectives.
     """
-    online = Online(108, 2, rho=32)
+    online = Online(108, 2, rho=8)
     replications = 20
 
     def by_class() -> int:
@@ -198,7 +198,7 @@ def two_threads_over_one() -> dict[str, Any]:
 
     def replay(workers: int) -> int:
         replayed = cb.replay_online(
-            table, methods, 32, replications=600, workers=workers, backend="threading"
+            table, methods, 32, replications=300, workers=workers, backend="threading"
         )
         return int(replayed["pulls"].sum())
 
@@ -215,7 +215,7 @@ def two_threads_over_one() -> dict[str, Any]:
     free = processors > 1.7
     busy = "" if free else f"; only {processors:.1f} processors were free"
     return {
-        "measurement": "two threads over one (K = 108, D = 2, 600 replications)",
+        "measurement": "two threads over one (K = 108, D = 2, 300 replications)",
         "ratio": median(one) / median(two),
         "at_least": 1.6,
         "measurable": free,
