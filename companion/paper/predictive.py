@@ -298,7 +298,10 @@ def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
         np.square(residuals / (1 - leverages)).mean()
         < np.square(deviations * n / (n - 1)).mean()
     )
-    remoteness = float((leverages < printed_leverage).mean()) if used.shape[1] else 0.0
+    remoteness = 0.0
+    if used.shape[1]:
+        # equal leverages differ in their last bits, on each machine in another way
+        remoteness = float((leverages < printed_leverage - 1e-9).mean())
     centre = float((printed_row @ slopes)[0])
     if not regressed:
         centre = float(values.mean())

@@ -54,6 +54,17 @@ def plays():
     return pd.concat(parts, ignore_index=True)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_equally_remote_tables_are_not_nearer(seed):
+    """All facts are equally far from their mean, but leverages are rounded."""
+    rng = np.random.default_rng(seed)
+    corners = rng.random(2) * [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    used = rng.permutation(np.repeat(corners, 15, axis=0))
+    values = rng.normal(size=len(used))
+    for facts in corners:
+        assert predictive.predict(used, values, facts).remoteness == 0
+
+
 @given(st.sampled_from(KEYS), st.floats(0.002, 0.998))
 def test_scales_are_inverses(key, value):
     restored = predictive.off_scale(key, predictive.on_scale(key, value))
