@@ -300,7 +300,7 @@ def predict(used: Floats, values: Floats, printed: Floats) -> Prediction:
     )
     remoteness = 0.0
     if used.shape[1]:
-        # equal leverages differ in their last bits, on each machine in another way
+        # the last bits of equal leverages differ between machines
         remoteness = float((leverages < printed_leverage - 1e-9).mean())
     centre = float((printed_row @ slopes)[0])
     if not regressed:

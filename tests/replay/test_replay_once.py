@@ -118,7 +118,8 @@ def test_race_kernel_skips_only_comparisons_that_change_nothing(seed):
 @pytest.mark.slow
 def test_race_kernel_samples_the_candidates_of_its_class(monkeypatch):
     """Pulls change if other candidates are sampled, since their rivals differ."""
-    n_arms, n_instances = 250, 40
+    n_arms = 250
+    n_instances = 40
     rng = np.random.default_rng(4)
     feedback, costs = made_up(rng, n_arms, n_instances, 2)
     # near ties: one half of the arms has the same mean, and the other a lower one
